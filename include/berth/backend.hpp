@@ -1,0 +1,100 @@
+#pragma once
+/// What a context stands on. Implement these three to give Berth a place of your own: starting a command and moving files is
+/// all that a backend does; deadlines, drains, limits and results are written once, above it.
+
+#include <berth/command.hpp>
+#include <berth/handle.hpp>
+#include <berth/process.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace berth {
+
+/// What a backend can do; what it cannot do, it says here and refuses with errc::unsupported.
+class capabilities {
+ public:
+  capabilities() = default;
+  bool kills_tree = false;        ///< a kill ends everything the command started, setsid and double forks included
+  bool separate_stderr = false;   ///< the two streams arrive apart
+  bool stdin_stream = false;      ///< standard input can be written while the command runs, and closed
+  bool signals = false;           ///< any signal can be sent
+  bool reports_usage = false;     ///< resource_usage is filled
+  bool survives_disconnect = false;  ///< commands outlive a broken connection and can be found again
+};
+
+/// Nothing happened before the given time.
+struct nothing_yet {};
+/// Both output streams are at their end; no chunk follows.
+struct streams_ended {};
+/// The command's first process ended. Output may still follow.
+struct process_exited {
+  exit_status status;
+  resource_usage usage;
+};
+/// After a kill, or an end of leftovers: nothing of the tree is left but these.
+struct tree_ended {
+  std::vector<survivor> survivors;
+};
+/// The place was lost: nothing more will come.
+struct process_lost {
+  std::string message;
+};
+using process_event = std::variant<nothing_yet, chunk, streams_ended, process_exited, tree_ended, process_lost>;
+
+/// One started command. Destroying it before process_exited came (and tree_ended, where a kill was asked for) kills the tree at
+/// once, without waiting.
+class backend_process {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  virtual ~backend_process() = default;
+  virtual std::int64_t pid() const noexcept = 0;
+  /// The next thing that happened, or nothing_yet once `until` has passed. Each event comes once; one caller at a time.
+  /// Cancel: ends the wait; no event is lost.
+  virtual task<process_event> next(time_point until) = 0;
+  /// Writes all; throws std::errc::broken_pipe once nobody reads.
+  virtual task<void> write(std::string bytes) = 0;
+  virtual void close_stdin() = 0;
+  virtual void signal(int signo) = 0;
+  /// Asks for TERM, CONT, then KILL after the grace, to everything of the command; tree_ended follows. A second call can only
+  /// shorten the grace.
+  virtual void kill(std::chrono::milliseconds grace) = 0;
+  /// The reading was given up while streams are open: from now on the place drains and discards them, so that what was left
+  /// running is neither blocked nor sent SIGPIPE.
+  virtual void abandon_streams() = 0;
+};
+
+/// One spawned place. Destroying it without `destroy` ends everything in it the hard way.
+class backend_place {
+ public:
+  virtual ~backend_place() = default;
+  /// Starts a command whose cwd() is absolute. A command that could not be started is no exception: the process then gives
+  /// process_exited with start_failed, streams_ended and nothing else.
+  virtual task<std::unique_ptr<backend_process>> start(command what) = 0;
+  /// Ends everything in the place and the place itself, and waits for it.
+  virtual task<void> destroy() = 0;
+};
+
+/// A place just made, with the absolute working directory it starts in.
+struct spawned_place {
+  std::shared_ptr<backend_place> place;
+  std::string cwd;
+};
+
+/// A kind of place.
+class context_backend {
+ public:
+  virtual ~context_backend() = default;
+  /// One word, as in `handle::type`.
+  virtual std::string_view type() const noexcept = 0;
+  virtual capabilities can() const noexcept = 0;
+  /// Makes a place; `id` is unique in its context.
+  virtual task<spawned_place> spawn(std::string id, spawn_options options) = 0;
+};
+
+}  // namespace berth

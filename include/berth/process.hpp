@@ -1,0 +1,88 @@
+#pragma once
+/// A running command.
+
+#include <berth/exit_status.hpp>
+#include <berth/task.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth {
+
+enum class output_stream : std::uint8_t { std_out, std_err };
+
+/// A piece of output as it was read: never empty, its bytes exactly the command's. Characters may be cut at its ends.
+class chunk {
+ public:
+  chunk() = default;
+  chunk(output_stream stream, std::string bytes) : stream_(stream), bytes_(std::move(bytes)) {}
+
+  output_stream stream() const noexcept { return stream_; }
+  const std::string& bytes() const& noexcept { return bytes_; }
+  std::string&& bytes() && noexcept { return std::move(bytes_); }
+
+ private:
+  output_stream stream_ = output_stream::std_out;
+  std::string bytes_;
+};
+
+class process_core;
+
+/// A running command, on whatever backend. Movable, not copyable.
+///
+/// Life: destroying a process that has not ended sends KILL to its whole tree at once and does not wait for it. Destroy it
+/// before the io_context.
+class process {
+ public:
+  process() = default;
+  explicit process(std::shared_ptr<process_core> core);
+  process(process&&) noexcept = default;
+  process& operator=(process&& other) noexcept;
+  ~process();
+
+  /// The pid in the command's own place, or 0 where a backend has none.
+  std::int64_t pid() const noexcept;
+
+  /// The next piece of output; nullopt once the command has ended and its output was read.
+  ///
+  /// Reads alternate between streams that have data. Order is exact within a stream, best effort across the two (see
+  /// `command::merge_stderr`). Not calling it is back-pressure: the command blocks when its pipe is full. After the command
+  /// exits its output is drained to the end, or, where something it left running holds the pipes open, until 250 ms pass
+  /// without a byte, 2 s at most; streams_open() then says so.
+  /// One caller at a time. Cancel: ends the wait only; the command goes on and no byte is lost.
+  task<std::optional<chunk>> next() &;
+
+  /// Waits for the end, throwing away what nobody reads: it never deadlocks on a full pipe.
+  task<exit_status> wait() &;
+
+  /// Writes all bytes to standard input, waiting while its pipe is full.
+  /// Errors: invalid_argument without `command::input_stream`; std::errc::broken_pipe once the command closed its end.
+  task<void> write(std::string bytes) &;
+
+  /// Ends standard input. Does nothing the second time.
+  task<void> close_stdin() &;
+
+  /// Sends a signal to the command's process group. Does nothing once it has ended.
+  void signal(int signo);
+
+  /// Ends the tree (TERM, grace, KILL) and waits until it is dead; what came is still there for next(). The reason is
+  /// `cancelled` unless it ended by itself first.
+  task<exit_status> kill() &;
+
+  /// The end, once next() gave nullopt or wait() returned.
+  const std::optional<exit_status>& status() const noexcept;
+  resource_usage usage() const noexcept;
+  /// Something left running still held the output open when the reading was given up.
+  bool streams_open() const noexcept;
+  /// Processes that a kill could not end. Usually empty.
+  std::vector<survivor> survivors() const;
+
+ private:
+  std::shared_ptr<process_core> core_;
+};
+
+}  // namespace berth
