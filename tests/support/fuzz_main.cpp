@@ -31,7 +31,6 @@ input read_input(const std::filesystem::path& path) {
 }
 
 std::vector<input> read_seeds(const std::filesystem::path& path) {
-  if (std::filesystem::is_regular_file(path)) return {read_input(path)};
   std::vector<std::filesystem::path> names;
   if (std::filesystem::is_directory(path))
     for (const auto& entry : std::filesystem::directory_iterator(path)) names.push_back(entry.path());
@@ -118,12 +117,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s FOLDER-OF-SEEDS or FILE\n", argv[0]);
     return 2;
   }
+  const std::filesystem::path path = argv[1];
+  if (std::filesystem::is_regular_file(path)) {  // a reproducer: leave it alone
+    const input bytes = read_input(path);
+    LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+    return 0;
+  }
   const char* named = std::getenv("BERTH_FUZZ_CRASH");
   const char* asked = std::getenv("BERTH_FUZZ_RUNS");
-  const std::filesystem::path path = argv[1];
+  const long runs = asked ? std::strtol(asked, nullptr, 10) : 20000;
   crash_file crash(named ? named : std::string(argv[0]) + ".crash");
-  long runs = asked ? std::strtol(asked, nullptr, 10) : 20000;
-  if (std::filesystem::is_regular_file(path)) runs = 0;
 
   const std::vector<input> seeds = read_seeds(path);
   for (const input& seed : seeds) run(seed, crash);
