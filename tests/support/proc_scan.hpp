@@ -1,0 +1,43 @@
+#pragma once
+/// What /proc says about the processes of this machine.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace berth::test {
+
+struct process_info {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = 0;
+  char state = '?';  ///< as in /proc/PID/stat: Z is a zombie, T stopped
+  std::string name;
+
+  bool dead() const { return state == 'Z' || state == 'X'; }
+};
+
+/// Every process that can be seen, zombies included.
+std::vector<process_info> all_processes();
+
+/// Does a process with this pid exist that is not a zombie?
+bool is_alive(pid_t pid);
+
+/// The value of a variable in the environment that a process was started with; empty if it has none or it is not readable.
+std::string variable_of(pid_t pid, const std::string& name);
+
+/// The soft value of RLIMIT_LOCKS, by which commands are told apart; 0 where it is infinite or cannot be read.
+std::uint64_t tag_of(pid_t pid);
+
+std::string command_line_of(pid_t pid);
+
+/// "pid 12 (sleep, S, parent 1): sleep 60"
+std::string describe(const process_info& process);
+
+/// A file of /proc as a string; empty if it cannot be read.
+std::string proc_file(pid_t pid, const std::string& name);
+
+}  // namespace berth::test
