@@ -19,4 +19,4 @@ namespace berth {
 template <class T = void>
 using task = asio::awaitable<T>;
 
-} // namespace berth
+}  // namespace berth

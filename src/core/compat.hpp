@@ -15,4 +15,4 @@ using asio::as_tuple;
 using asio::experimental::as_tuple;
 #endif
 
-} // namespace berth
+}  // namespace berth

@@ -20,15 +20,15 @@ task<void> with_deadline(task<void> work, std::chrono::steady_clock::duration ti
 
 template <class T>
 task<void> keep_result(task<T> work, std::shared_ptr<std::optional<T>> result) {
-    result->emplace(co_await std::move(work));
+  result->emplace(co_await std::move(work));
 }
 
 template <class T>
 task<T> with_deadline(task<T> work, std::chrono::steady_clock::duration time) {
-    auto result = std::make_shared<std::optional<T>>();
-    auto kept = keep_result(std::move(work), result);
-    co_await with_deadline(std::move(kept), time);
-    co_return std::move(**result);
+  auto result = std::make_shared<std::optional<T>>();
+  auto kept = keep_result(std::move(work), result);
+  co_await with_deadline(std::move(kept), time);
+  co_return std::move(**result);
 }
 
 /// From here to the end of the next `shielded()`, a cancellation of this coroutine is kept and not thrown.
@@ -38,9 +38,7 @@ task<T> with_deadline(task<T> work, std::chrono::steady_clock::duration time) {
 ///
 ///     co_await hold_cancellation();
 ///     co_await shielded(2s, remove_container(id));
-inline auto hold_cancellation() {
-    return asio::this_coro::throw_if_cancelled(false);
-}
+inline auto hold_cancellation() { return asio::this_coro::throw_if_cancelled(false); }
 
 /// Runs cleanup that a cancellation of the caller does not reach, for no longer than the bound.
 ///
@@ -54,4 +52,4 @@ task<void> shielded(std::chrono::steady_clock::duration bound, task<void> cleanu
 /// Neither runs if the caller was cancelled before.
 task<void> with_cleanup(task<void> work, std::chrono::steady_clock::duration bound, task<void> cleanup);
 
-} // namespace berth
+}  // namespace berth

@@ -21,30 +21,30 @@ namespace berth {
 /// Life: waiting does not need the event itself, only its state: destroying it leaves waiters waiting, until their
 ///       deadline or cancellation.
 class event {
-  public:
-    using clock = std::chrono::steady_clock;
+ public:
+  using clock = std::chrono::steady_clock;
 
-    explicit event(asio::any_io_executor executor);
-    event(event&&) noexcept;
-    event& operator=(event&&) noexcept;
-    ~event();
+  explicit event(asio::any_io_executor executor);
+  event(event&&) noexcept;
+  event& operator=(event&&) noexcept;
+  ~event();
 
-    void notify();
+  void notify();
 
-    /// Returns whether it was notified (true) or the time passed (false). A remembered notification wins over a time
-    /// that already passed.
-    task<bool> wait_until(clock::time_point deadline);
-    task<bool> wait_for(clock::duration time);
-    task<void> wait();
+  /// Returns whether it was notified (true) or the time passed (false). A remembered notification wins over a time
+  /// that already passed.
+  task<bool> wait_until(clock::time_point deadline);
+  task<bool> wait_for(clock::duration time);
+  task<void> wait();
 
-  private:
-    struct state;
-    struct waiter;
+ private:
+  struct state;
+  struct waiter;
 
-    static task<bool> wait_on(std::shared_ptr<state> self, clock::time_point deadline);
-    static task<void> wait_forever(std::shared_ptr<state> self);
+  static task<bool> wait_on(std::shared_ptr<state> self, clock::time_point deadline);
+  static task<void> wait_forever(std::shared_ptr<state> self);
 
-    std::shared_ptr<state> state_;
+  std::shared_ptr<state> state_;
 };
 
-} // namespace berth
+}  // namespace berth

@@ -25,15 +25,15 @@ bool is_utf8(std::string_view bytes) noexcept;
 
 /// Cuts a stream of bytes at character boundaries. The bytes stay as they are, ill-formed ones too.
 class utf8_stream {
-  public:
-    /// Gives what was kept and these bytes, without the beginning of an unfinished character at the end.
-    std::string feed(std::string_view bytes);
+ public:
+  /// Gives what was kept and these bytes, without the beginning of an unfinished character at the end.
+  std::string feed(std::string_view bytes);
 
-    /// Gives the beginning of a character that never came to its end: at most three bytes.
-    std::string finish();
+  /// Gives the beginning of a character that never came to its end: at most three bytes.
+  std::string finish();
 
-  private:
-    std::string kept_;
+ private:
+  std::string kept_;
 };
 
 /// One word for a POSIX shell, quoted if it needs it. Throws invalid_argument for a NUL, which no shell can carry.
@@ -51,4 +51,4 @@ std::string base64_decode(std::string_view text);
 /// milliseconds that also fits in nanoseconds.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
 
-} // namespace berth
+}  // namespace berth

@@ -1,0 +1,287 @@
+#include "core/deadline.hpp"
+
+#include "berth/error.hpp"
+#include "core/run.hpp"
+#include "core/task_group.hpp"
+
+#include <doctest/doctest.h>
+#include <asio/error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <stdexcept>
+#include <string>
+
+using namespace berth;
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+namespace {
+
+task<void> pause(clock_type::duration time) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, time);
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+/// No default constructor, no copies.
+struct parcel {
+  explicit parcel(int n) : number(std::make_unique<int>(n)) {}
+  std::unique_ptr<int> number;
+};
+
+task<parcel> give_after(clock_type::duration time, int number) {
+  co_await pause(time);
+  co_return parcel(number);
+}
+
+task<int> give_in_spite(int number) {
+  try {
+    co_await pause(1h);
+  } catch (const std::system_error&) {
+  }
+  co_return number;
+}
+
+task<void> fail_after(clock_type::duration time) {
+  co_await pause(time);
+  throw std::runtime_error("work failed");
+}
+
+task<void> end_slowly(bool& ended) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  try {
+    co_await pause(1h);
+  } catch (const std::system_error&) {
+  }
+  co_await pause(10ms);
+  ended = true;
+}
+
+task<void> clean(clock_type::duration time, std::string& note) {
+  note += "cleaning ";
+  co_await pause(time);
+  note += "cleaned ";
+}
+
+std::error_code code_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::system_error& caught) {
+    return caught.code();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("with_deadline: gives the result of work that ends in time") {
+  struct body {
+    static task<void> run() {
+      auto work = give_after(1ms, 7);
+      const auto got = co_await with_deadline(std::move(work), 5s);
+      CHECK(*got.number == 7);
+      co_await with_deadline(pause(1ms), 5s);
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("with_deadline: throws timeout when the time has passed, and the work has ended by then") {
+  struct body {
+    static task<void> run() {
+      bool ended = false;
+      std::error_code code;
+      try {
+        co_await with_deadline(end_slowly(ended), 2ms);
+      } catch (const error& caught) {
+        code = caught.code();
+      }
+      CHECK(ended);
+      (void)code;
+      const auto start = clock_type::now();
+      try {
+        co_await with_deadline(pause(1h), 2ms);
+      } catch (const error& caught) {
+        code = caught.code();
+      }
+      CHECK(code == errc::timeout);
+      CHECK(clock_type::now() - start < 1s);
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("with_deadline: the error of the work comes at once") {
+  struct body {
+    static task<void> run() {
+      const auto start = clock_type::now();
+      std::string thrown;
+      try {
+        co_await with_deadline(fail_after(1ms), 1h);
+      } catch (const std::runtime_error& caught) {
+        thrown = caught.what();
+      }
+      CHECK(thrown == "work failed");
+      CHECK(clock_type::now() - start < 1s);
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("with_deadline: a result in spite of the timeout is not lost") {
+  struct body {
+    static task<void> run() {
+      const int got = co_await with_deadline(give_in_spite(9), 1ms);
+      CHECK(got == 9);
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("with_deadline: a cancelled caller cancels the work, waits for its end and sees operation_aborted") {
+  struct body {
+    static task<void> caller(bool& ended, std::error_code& code) {
+      try {
+        co_await with_deadline(give_after(1h, 1), 2h);
+      } catch (const std::system_error& caught) {
+        code = caught.code();
+      }
+      (void)ended;
+    }
+    static task<void> slow_caller(bool& ended, bool& returned) {
+      co_await with_deadline(end_slowly(ended), 2h);
+      returned = ended;
+    }
+    static task<void> run() {
+      task_group group(co_await asio::this_coro::executor);
+      bool ended = false;
+      bool returned = false;
+      std::error_code code;
+      group.spawn(caller(ended, code));
+      group.spawn(slow_caller(ended, returned));
+      group.cancel();
+      co_await group.join();
+      CHECK(code == asio::error::operation_aborted);
+      CHECK(returned);
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("with_deadline: an endless duration is endless") {
+  struct body {
+    static task<void> run() { co_await with_deadline(pause(1ms), clock_type::duration::max()); }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("shielded: runs in a cancelled coroutine, which then sees its cancellation") {
+  struct body {
+    static task<void> caller(std::string& note) {
+      std::exception_ptr failure;
+      try {
+        co_await pause(1h);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      co_await hold_cancellation();
+      co_await shielded(5s, clean(2ms, note));
+      note += "back ";
+      try {
+        co_await pause(1h);
+      } catch (const std::system_error&) {
+        note += "aborted";
+      }
+    }
+    static task<void> run() {
+      task_group group(co_await asio::this_coro::executor);
+      std::string note;
+      group.spawn(caller(note));
+      group.cancel();
+      co_await group.join();
+      CHECK(note == "cleaning cleaned back aborted");
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("shielded: a cancellation in the middle does not reach the cleanup") {
+  struct body {
+    static task<void> caller(std::string& note) {
+      co_await shielded(5s, clean(10ms, note));
+      co_await pause(1h);
+      note += "not reached";
+    }
+    static task<void> run() {
+      task_group group(co_await asio::this_coro::executor);
+      std::string note;
+      group.spawn(caller(note));
+      group.cancel();
+      co_await pause(1ms);
+      group.cancel();
+      CHECK(note == "cleaning ");
+      co_await group.join();
+      CHECK(note == "cleaning cleaned ");
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("shielded: the bound ends cleanup that takes too long") {
+  struct body {
+    static task<void> run() {
+      std::string note;
+      std::error_code code;
+      try {
+        co_await shielded(2ms, clean(1h, note));
+      } catch (const error& caught) {
+        code = caught.code();
+      }
+      CHECK(code == errc::timeout);
+      CHECK(note == "cleaning ");
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("shielded: the error of the cleanup is thrown") {
+  struct body {
+    static task<void> run() {
+      std::string thrown;
+      try {
+        co_await shielded(5s, fail_after(1ms));
+      } catch (const std::runtime_error& caught) {
+        thrown = caught.what();
+      }
+      CHECK(thrown == "work failed");
+    }
+  };
+  test::run(body::run());
+}
+
+TEST_CASE("with_cleanup: cleans up after work that returned, threw or was cancelled") {
+  struct body {
+    static task<void> guarded(task<void> work, std::string& note, std::exception_ptr& thrown) {
+      try {
+        co_await with_cleanup(std::move(work), 5s, clean(1ms, note));
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    }
+    static task<void> run() {
+      std::string notes[3];
+      std::exception_ptr thrown[3];
+      task_group group(co_await asio::this_coro::executor);
+      co_await guarded(pause(1ms), notes[0], thrown[0]);
+      co_await guarded(fail_after(1ms), notes[1], thrown[1]);
+      group.spawn(guarded(pause(1h), notes[2], thrown[2]));
+      group.cancel();
+      co_await group.join();
+      for (const auto& note : notes) CHECK(note == "cleaning cleaned ");
+      CHECK(thrown[0] == nullptr);
+      CHECK_THROWS_AS(std::rethrow_exception(thrown[1]), std::runtime_error);
+      CHECK(code_of(thrown[2]) == asio::error::operation_aborted);
+    }
+  };
+  test::run(body::run());
+}
