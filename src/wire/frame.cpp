@@ -44,7 +44,7 @@ parse_result parse(std::string_view in, header& h, std::string_view& payload) no
   std::memcpy(raw, in.data(), header_size);
   if (!get_header(raw, h)) return parse_result::broken;
   if (in.size() - header_size < h.size) return parse_result::need_more;
-  payload = in.substr(header_size, h.size);
+  payload = std::string_view(in.data() + header_size, h.size);
   return parse_result::frame;
 }
 

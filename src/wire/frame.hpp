@@ -12,8 +12,8 @@ namespace berth::wire {
 inline constexpr std::uint16_t version = 1;
 inline constexpr std::uint32_t magic = 0x48545242;  // "BRTH"
 inline constexpr std::size_t header_size = 12;
-inline constexpr std::uint32_t max_payload = 8u << 20;     // a start with the largest argument list that Linux takes
-inline constexpr std::uint32_t max_data = 64u << 10;       // bytes of a stream in one frame
+inline constexpr std::uint32_t max_payload = 8u << 20;       // a start with the largest argument list that Linux takes
+inline constexpr std::uint32_t max_data = 64u << 10;         // bytes of a stream in one frame
 inline constexpr std::uint32_t initial_credit = 256u << 10;  // bytes a stream may send before it is granted more
 inline constexpr std::size_t token_size = 16;
 inline constexpr std::uint8_t max_fds = 3;
@@ -103,7 +103,7 @@ class reader {
   std::string_view bytes() noexcept { return raw(u32()); }
   std::string_view raw(std::size_t size) noexcept {
     if (size > in_.size()) return fail();
-    const std::string_view v = in_.substr(0, size);
+    const std::string_view v(in_.data(), size);
     in_.remove_prefix(size);
     return v;
   }

@@ -14,8 +14,8 @@ struct hello {
   std::uint32_t magic = wire::magic;
   std::uint16_t version = wire::version;
   std::uint16_t flags = 0;
-  std::uint32_t lease_ms = 0;     ///< 0: the end of the stream is the owner's death; else how long silence is borne
-  std::uint64_t received = 0;     ///< bytes of the resident's frames that this owner has already had (re-attach)
+  std::uint32_t lease_ms = 0;  ///< 0: the end of the stream is the owner's death; else how long silence is borne
+  std::uint64_t received = 0;  ///< bytes of the resident's frames that this owner has already had (re-attach)
   char token[token_size] = {};
 
   template <class Sink>
@@ -42,8 +42,8 @@ struct welcome {
   std::uint32_t magic = wire::magic;
   std::uint16_t version = wire::version;
   std::uint32_t pid = 0;
-  std::uint32_t nonce = 0;        ///< upper half of the tag (RLIMIT_LOCKS) of all that this resident starts
-  std::uint64_t received = 0;     ///< bytes of the owner's frames that the resident has had
+  std::uint32_t nonce = 0;     ///< upper half of the tag (RLIMIT_LOCKS) of all that this resident starts
+  std::uint64_t received = 0;  ///< bytes of the owner's frames that the resident has had
   char token[token_size] = {};
 
   template <class Sink>
@@ -64,11 +64,11 @@ struct welcome {
 };
 
 enum start_flag : std::uint32_t {
-  start_hand_over = 1,       ///< the pipes go to the owner with `started`; else their bytes travel as frames
-  start_input_pipe = 2,      ///< else /dev/null
+  start_hand_over = 1,   ///< the pipes go to the owner with `started`; else their bytes travel as frames
+  start_input_pipe = 2,  ///< else /dev/null
   start_merge_stderr = 4,
-  start_end_leftovers = 8,   ///< when the first process exits, end the rest of the tree
-  start_clear_env = 16,      ///< begin with no variable at all
+  start_end_leftovers = 8,  ///< when the first process exits, end the rest of the tree
+  start_clear_env = 16,     ///< begin with no variable at all
 };
 
 /// Followed by the words and the environment changes: `argc` strings, then `envc` strings, "NAME=VALUE" to set and "NAME" to unset.
@@ -96,7 +96,16 @@ struct start {
   }
 };
 
-enum class start_step : std::uint32_t { request = 1, resources = 2, clone = 3, session = 4, limits = 5, streams = 6, cwd = 7, exec = 8 };
+enum class start_step : std::uint32_t {
+  request = 1,
+  resources = 2,
+  clone = 3,
+  session = 4,
+  limits = 5,
+  streams = 6,
+  cwd = 7,
+  exec = 8
+};
 
 struct start_failed {
   start_step step = start_step::request;

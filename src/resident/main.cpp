@@ -1,0 +1,73 @@
+/// berth-resident: starts and ends the commands of one place for its owner. docs/resident.md says how it speaks.
+
+#include "resident/session.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+void write_line(const char* text) {
+  const ssize_t ignored = write(2, text, strlen(text));
+  (void)ignored;
+}
+
+/// Ignored signals would be inherited by every command (nohup, some languages ignore SIGPIPE).
+void default_signals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  for (int s = 1; s < 65; ++s) sigaction(s, &action, nullptr);
+}
+
+void close_from(int first) {
+  if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+  const long most = sysconf(_SC_OPEN_MAX);
+  for (int fd = first; fd < (most > 0 && most < 65536 ? most : 65536); ++fd) close(fd);
+}
+
+/// 0, 1 and 2 are always open, so that a new descriptor is never one of them.
+void fill_standard() {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using berth::resident::channel;
+  const bool is_socket = argc == 3 && strcmp(argv[1], "socket") == 0;
+  if (!is_socket && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
+    write_line("usage: berth-resident socket FD | stdio\nStarted by the berth library; not for use by hand.\n");
+    return 2;
+  }
+  fill_standard();
+  default_signals();
+  int in = 0;
+  int out = 1;
+  if (is_socket) {
+    const int given = atoi(argv[2]);
+    in = fcntl(given, F_DUPFD_CLOEXEC, 3);
+    if (in < 0) return 2;
+    if (in != 3) {
+      dup3(in, 3, O_CLOEXEC);
+      in = 3;
+    }
+    out = in;
+    close_from(4);
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+    close(null);
+  } else {
+    close_from(3);
+    fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
+    fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK);
+  }
+  auto* session = berth::resident::make<berth::resident::session>(
+      is_socket ? channel::mode::socket : channel::mode::stdio, in, out);
+  return session->run();
+}

@@ -1,0 +1,71 @@
+#pragma once
+/// The resident itself: takes frames, runs commands, reports their ends.
+
+#include "resident/command.hpp"
+
+#include <sys/resource.h>
+
+namespace berth::resident {
+
+class session {
+ public:
+  session(channel::mode m, int in, int out);
+  /// Until the owner is gone or says bye; then everything it started is dead. The exit code.
+  int run();
+
+ private:
+  // session.cpp: the owner's frames and the loop
+  static bool on_frame(void* self, const wire::header& h, std::string_view payload);
+  bool handle(const wire::header& h, std::string_view payload);
+  void hello(std::string_view payload);
+  int timeout() const;
+  void on_time();
+  static void on_signal(source& s, std::uint32_t events);
+  static void on_owner_death(source& s, std::uint32_t events);
+  void reap();
+  void leave();
+
+  // starts.cpp: from a start frame to `started`
+  void start(std::uint32_t id, std::string_view payload);
+  bool make_streams(command& c, launch& l, int (&owners)[3]);
+  void start_failed(std::uint32_t id, wire::start_step step, int error);
+  static void on_report(source& s, std::uint32_t events);
+  void finish_start(command& c);
+  void reap_leader(command& c, int wait_status, const rusage& usage);
+  void free_if_done(command* c);
+  command* find(std::uint32_t id);
+
+  // endings.cpp: signals and kills
+  void signal(std::uint32_t id, std::string_view payload);
+  void kill(std::uint32_t id, std::string_view payload);
+  void begin_ending(command& c, std::uint64_t grace_ms);
+  void continue_ending(command& c);
+  void finish_ending(command& c);
+
+  // streams.cpp: framed bytes, and pipes left to drain
+  void watch_streams(command& c);
+  static void on_output(source& s, std::uint32_t events);
+  static void on_input_ready(source& s, std::uint32_t events);
+  static void on_drain(source& s, std::uint32_t events);
+  bool input(std::uint32_t id, std::string_view payload);
+  void write_input(command& c);
+  void close_input(command& c, bool tell);
+  void resume_streams();
+  void credit(const wire::header& h, std::string_view payload);
+  void abandon(const wire::header& h);
+  void add_drain(int fd);
+
+  loop loop_;
+  channel channel_;
+  tree tree_;
+  list<command> commands_;
+  list<drain> drains_;
+  source signals_;
+  source owner_;
+  rlimit64 files_{};     ///< as inherited; children get it back
+  bool paused_ = false;  ///< streams wait until the queue to the owner is shorter
+  bool leaving_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace berth::resident

@@ -1,0 +1,187 @@
+#include "resident/session.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace berth::resident {
+
+command* session::find(std::uint32_t id) {
+  for (command* c = commands_.first; c != nullptr; c = c->next) {
+    if (c->id == id) return c;
+  }
+  return nullptr;
+}
+
+void session::start_failed(std::uint32_t id, wire::start_step step, int error) {
+  const wire::start_failed f{step, static_cast<std::uint32_t>(error)};
+  buffer payload;
+  f.put(payload);
+  channel_.send(wire::frame_type::start_failed, id, 0, payload.view());
+}
+
+/// Makes the pipes: the command's ends into `l`, the owner's into `owners`. On failure nothing stays open.
+bool session::make_streams(command& c, launch& l, int (&owners)[3]) {
+  const bool has_input = (c.flags & wire::start_input_pipe) != 0;
+  const bool merged = (c.flags & wire::start_merge_stderr) != 0;
+  int in[2] = {-1, -1};
+  int out[2] = {-1, -1};
+  int err[2] = {-1, -1};
+  if (has_input ? pipe2(in, O_CLOEXEC) == 0 : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) {
+    l.std_in = in[0];
+    owners[0] = in[1];
+    if (pipe2(out, O_CLOEXEC) == 0) {
+      l.std_out = l.std_err = out[1];
+      owners[1] = out[0];
+      if (merged) return true;
+      if (pipe2(err, O_CLOEXEC) == 0) {
+        l.std_err = err[1];
+        owners[2] = err[0];
+        return true;
+      }
+    }
+  }
+  const int error = errno;
+  for (int* pair : {in, out, err}) {
+    close_fd(pair[0]);
+    close_fd(pair[1]);
+  }
+  errno = error;
+  return false;
+}
+
+void session::start(std::uint32_t id, std::string_view payload) {
+  wire::reader fields(payload);
+  wire::start request;
+  const bool is_whole = request.get(fields);
+  launch* l = is_whole ? launch::make(request, fields, environ) : nullptr;
+  // Descriptors can be handed over where there is a socket to do it.
+  const bool hands_over = (request.flags & wire::start_hand_over) != 0;
+  if (l == nullptr || (hands_over && channel_.leased())) {
+    if (l != nullptr) launch::destroy(l);
+    return start_failed(id, wire::start_step::request, EINVAL);
+  }
+  command& c = *make<command>();
+  c.owner = this;
+  c.id = id;
+  c.flags = request.flags;
+  c.grace_ms = request.grace_ms;
+  c.credit[0] = c.credit[1] = request.credit;
+  c.who.tag = tree_.tag(id);
+
+  int report[2] = {-1, -1};
+  int owners[3] = {-1, -1, -1};
+  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0 || !make_streams(c, *l, owners)) {
+    const int error = errno;
+    close_fd(report[0]);
+    close_fd(report[1]);
+    launch::destroy(l);
+    destroy(&c);
+    return start_failed(id, wire::start_step::resources, error);
+  }
+  l->report = report[1];
+  l->tag = c.who.tag;
+  l->tag_hard = tree_.hard_limit(id);
+  l->open_files = files_.rlim_cur;
+  l->open_files_hard = files_.rlim_max;
+  const pid_t pid = l->go();
+  // The child is reading *l now: its descriptors are closed here, but not touched there.
+  close(l->std_in);
+  close(l->std_out);
+  if (l->std_err != l->std_out) close(l->std_err);
+  close(report[1]);
+  if (pid < 0) {
+    for (int& fd : owners) close_fd(fd);
+    close_fd(report[0]);
+    launch::destroy(l);
+    destroy(&c);
+    return start_failed(id, wire::start_step::clone, -pid);
+  }
+  // A session number that this pid had before means ours from now on.
+  for (command* other = commands_.first; other != nullptr; other = other->next) {
+    if (other->who.session == pid) other->who.session = 0;
+  }
+  c.who.leader = c.who.session = pid;
+  c.starting = l;
+  for (const int fd : owners) {
+    if (hands_over && fd >= 0) c.handed[c.handed_count++] = fd;
+  }
+  if (!hands_over) {
+    c.in.fd = owners[0];
+    c.out[0].fd = owners[1];
+    c.out[1].fd = owners[2];
+  }
+  c.report.fd = report[0];
+  c.report.ready = on_report;
+  c.report.owner = &c;
+  loop_.watch(c.report, EPOLLIN);
+  commands_.insert(&c);
+}
+
+void session::on_report(source& s, std::uint32_t) {
+  auto& c = *static_cast<command*>(s.owner);
+  c.owner->finish_start(c);
+}
+
+/// The report pipe has spoken: a failed step, and by its end that the child has left our memory, through exec or exit.
+void session::finish_start(command& c) {
+  std::uint32_t words[2];
+  const ssize_t n = read(c.report.fd, words, sizeof words);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n == sizeof words) {
+    c.failed_step = words[0];
+    c.failed_error = static_cast<int>(words[1]);
+    return finish_start(c);
+  }
+  loop_.close(c.report);
+  launch::destroy(c.starting);
+  c.starting = nullptr;
+  if (c.failed_step != 0) {
+    for (int& fd : c.handed) close_fd(fd);
+    for (source* s : {&c.in, &c.out[0], &c.out[1]}) close_fd(s->fd);
+    start_failed(c.id, static_cast<wire::start_step>(c.failed_step), c.failed_error);
+    commands_.remove(&c);  // its child ends by itself and is reaped as nobody's
+    destroy(&c);
+    return;
+  }
+  buffer pid;
+  wire::put_number(pid, static_cast<std::uint64_t>(c.who.session));
+  channel_.send(wire::frame_type::started, c.id, 0, pid.view(), c.handed, c.handed_count);
+  c.handed_count = 0;
+  watch_streams(c);
+}
+
+void session::reap_leader(command& c, int wait_status, const rusage& usage) {
+  const std::uint32_t id = c.id;
+  if (c.starting != nullptr) finish_start(c);
+  if (find(id) != &c) return;  // it never ran
+  c.who.leader = 0;
+  c.exited = true;
+  wire::exited e;
+  e.wait_status = static_cast<std::uint32_t>(wait_status);
+  e.user_us =
+      static_cast<std::uint64_t>(usage.ru_utime.tv_sec) * 1000000 + static_cast<std::uint64_t>(usage.ru_utime.tv_usec);
+  e.system_us =
+      static_cast<std::uint64_t>(usage.ru_stime.tv_sec) * 1000000 + static_cast<std::uint64_t>(usage.ru_stime.tv_usec);
+  e.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  buffer payload;
+  e.put(payload);
+  channel_.send(wire::frame_type::exited, id, 0, payload.view());
+  if ((c.flags & wire::start_end_leftovers) != 0 && c.end == ending::none)
+    begin_ending(c, c.grace_ms);
+  else if (c.end != ending::none)
+    c.next_step = c.end == ending::killing ? now_ms() : c.next_step;
+  free_if_done(&c);
+}
+
+void session::free_if_done(command* c) {
+  if (c->starting != nullptr || !c->exited || c->end != ending::none || c->has_streams()) return;
+  loop_.close(c->in);
+  commands_.remove(c);
+  destroy(c);
+}
+
+}  // namespace berth::resident
