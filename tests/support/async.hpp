@@ -7,10 +7,11 @@
 #include <asio/io_context.hpp>
 
 #include <chrono>
+#include <functional>
 
 namespace berth::test {
 
-using async_body = task<void> (*)(asio::io_context& io);
+using async_body = std::function<task<void>(asio::io_context& io)>;
 
 /// Runs the body on a fresh io_context and fails the current test case if
 /// - it throws, or has not ended when the time has passed;
