@@ -65,6 +65,22 @@ def no_banned_words():
     return problems
 
 
+def shell_scripts():
+    scripts = [path for path in project_files()
+               if path.suffix in ("", ".sh") and path.read_bytes().startswith((b"#!/bin/sh", b"#!/bin/bash"))]
+    problems = []
+    for path in scripts:
+        shell = path.read_text().partition("\n")[0].removeprefix("#!")
+        calls = [[shell, "-n", path]]
+        if shutil.which("shellcheck"):
+            calls.append(["shellcheck", "--format=gcc", path])
+        for call in calls:
+            done = subprocess.run(call, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                problems.append(f"{name_of(path)}: {(done.stdout + done.stderr).strip()}")
+    return problems
+
+
 def formatted():
     if not shutil.which("clang-format"):
         raise Skip("no clang-format")
