@@ -19,11 +19,13 @@ namespace berth {
 class capabilities {
  public:
   capabilities() = default;
-  bool kills_tree = false;        ///< a kill ends everything the command started, setsid and double forks included
-  bool separate_stderr = false;   ///< the two streams arrive apart
-  bool stdin_stream = false;      ///< standard input can be written while the command runs, and closed
-  bool signals = false;           ///< any signal can be sent
-  bool reports_usage = false;     ///< resource_usage is filled
+  bool kills_tree = false;       ///< a kill ends everything the command started, setsid and double forks included
+  bool separate_stderr = false;  ///< the two streams arrive apart
+  /// Standard input can be written while the command runs, and closed. Then Berth feeds `command::input` through write();
+  /// without it the backend finds the bytes in the command.
+  bool stdin_stream = false;
+  bool signals = false;              ///< any signal can be sent
+  bool reports_usage = false;        ///< resource_usage is filled
   bool survives_disconnect = false;  ///< commands outlive a broken connection and can be found again
 };
 
@@ -54,15 +56,19 @@ class backend_process {
 
   virtual ~backend_process() = default;
   virtual std::int64_t pid() const noexcept = 0;
-  /// The next thing that happened, or nothing_yet once `until` has passed. Each event comes once; one caller at a time.
+  /// The next thing that happened, or nothing_yet once `until` has passed. What is there already comes even then: with a time
+  /// in the past it looks without waiting. Each event comes once; one caller at a time.
   /// Cancel: ends the wait; no event is lost.
   virtual task<process_event> next(time_point until) = 0;
+  /// Is it known here that the first process ended, whether next() has given that yet or not? It tells a command that ended by
+  /// itself from one that a deadline ended while nobody was reading. Where a backend cannot know: false.
+  virtual bool has_exited() const noexcept { return false; }
   /// Writes all; throws std::errc::broken_pipe once nobody reads.
   virtual task<void> write(std::string bytes) = 0;
   virtual void close_stdin() = 0;
   virtual void signal(int signo) = 0;
-  /// Asks for TERM, CONT, then KILL after the grace, to everything of the command; tree_ended follows. A second call can only
-  /// shorten the grace.
+  /// Asks for TERM, CONT, then KILL after the grace, to everything of the command; tree_ended follows, also where the first
+  /// process has ended before. A second call can only shorten the grace.
   virtual void kill(std::chrono::milliseconds grace) = 0;
   /// The reading was given up while streams are open: from now on the place drains and discards them, so that what was left
   /// running is neither blocked nor sent SIGPIPE.

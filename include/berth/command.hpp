@@ -33,40 +33,86 @@ class command {
   explicit command(std::vector<std::string> argv) : words_(std::move(argv)), is_shell_(false) {}
 
   /// Working directory; relative to the handle's. It must exist. Default: the handle's.
-  command& cwd(std::string path) & { cwd_ = std::move(path); return *this; }
+  command& cwd(std::string path) & {
+    cwd_ = std::move(path);
+    return *this;
+  }
   /// Sets one variable on top of the handle's environment.
   command& env(std::string name, std::string value) &;
   /// Removes one variable that would be inherited.
   command& unset_env(std::string name) &;
   /// Shell for shell text. Default "/bin/sh".
-  command& shell(std::string path) & { shell_ = std::move(path); return *this; }
+  command& shell(std::string path) & {
+    shell_ = std::move(path);
+    return *this;
+  }
   /// Runs shell text in a login shell (`-l`), so that profile files are read. Costs what they cost.
-  command& login_shell(bool on = true) & { login_ = on; return *this; }
+  command& login_shell(bool on = true) & {
+    login_ = on;
+    return *this;
+  }
 
   /// Feeds these bytes, then end of file. A command that never reads them is not held up by them.
-  command& input(std::string bytes) & { input_kind_ = input_kind::bytes; input_ = std::move(bytes); return *this; }
+  command& input(std::string bytes) & {
+    input_kind_ = input_kind::bytes;
+    input_ = std::move(bytes);
+    return *this;
+  }
   /// Leaves standard input open for `process::write`. Only for exec_stream.
-  command& input_stream() & { input_kind_ = input_kind::stream; input_.clear(); return *this; }
+  command& input_stream() & {
+    input_kind_ = input_kind::stream;
+    input_.clear();
+    return *this;
+  }
   /// Standard input at its end from the start (the default).
-  command& input_closed() & { input_kind_ = input_kind::closed; input_.clear(); return *this; }
+  command& input_closed() & {
+    input_kind_ = input_kind::closed;
+    input_.clear();
+    return *this;
+  }
 
   /// Ends the command's whole tree after this time, counted from its start. Default: none. Must be > 0.
-  command& timeout(milliseconds limit) & { timeout_ = limit; return *this; }
+  command& timeout(milliseconds limit) & {
+    timeout_ = limit;
+    return *this;
+  }
   /// Ends it after this time without a byte on either stream. Time in which nobody reads does not count. Default: none.
-  command& idle_timeout(milliseconds limit) & { idle_timeout_ = limit; return *this; }
+  command& idle_timeout(milliseconds limit) & {
+    idle_timeout_ = limit;
+    return *this;
+  }
   /// How long a tree may take to end after TERM before KILL. Default 2 s; 0 is KILL at once.
-  command& grace(milliseconds limit) & { grace_ = limit; return *this; }
+  command& grace(milliseconds limit) & {
+    grace_ = limit;
+    return *this;
+  }
 
   /// Most bytes kept of each stream by `exec`; the middle is dropped beyond it. Default 1 MiB.
-  command& output_limit(std::size_t bytes) & { output_limit_ = bytes; return *this; }
+  command& output_limit(std::size_t bytes) & {
+    output_limit_ = bytes;
+    return *this;
+  }
   /// Which part of the limit is kept of the beginning, 0 to 1; the rest is kept of the end. Default 0.5.
-  command& output_split(double head) & { output_split_ = head; return *this; }
+  command& output_split(double head) & {
+    output_split_ = head;
+    return *this;
+  }
   /// `exec` also writes all output to files on the caller's host: PATH (standard output) and PATH.stderr. Replaced if there.
-  command& spill(std::string path) & { spill_ = std::move(path); return *this; }
+  /// exec throws, and nothing runs, where they cannot be opened; for a later error see `exec_result::spill_error`.
+  command& spill(std::string path) & {
+    spill_ = std::move(path);
+    return *this;
+  }
   /// Both streams into one pipe: everything comes as std_out in the exact order of the writes.
-  command& merge_stderr(bool on = true) & { merge_stderr_ = on; return *this; }
+  command& merge_stderr(bool on = true) & {
+    merge_stderr_ = on;
+    return *this;
+  }
   /// When the command exits by itself, what it left running is ended too (TERM, grace, KILL). Default: it lives on with the handle.
-  command& end_leftovers(bool on = true) & { end_leftovers_ = on; return *this; }
+  command& end_leftovers(bool on = true) & {
+    end_leftovers_ = on;
+    return *this;
+  }
 
   command cwd(std::string path) && { return std::move(cwd(std::move(path))); }
   command env(std::string name, std::string value) && { return std::move(env(std::move(name), std::move(value))); }
@@ -100,6 +146,8 @@ class command {
   const std::vector<env_change>& env_changes() const noexcept { return env_; }
   input_kind input_from() const noexcept { return input_kind_; }
   const std::string& input_bytes() const noexcept { return input_; }
+  /// Takes the bytes out, for who feeds them. The kind stays.
+  std::string take_input() noexcept { return std::exchange(input_, {}); }
   std::optional<milliseconds> timeout() const noexcept { return timeout_; }
   std::optional<milliseconds> idle_timeout() const noexcept { return idle_timeout_; }
   milliseconds grace() const noexcept { return grace_; }

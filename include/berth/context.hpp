@@ -45,8 +45,9 @@ class context {
   ///
   /// What a command does is a value, not an exception: look at result.status. A start that failed is `start_failed`, a broken
   /// connection `lost`.
+  /// Errors: invalid_argument for a command that cannot be (see `command::validate`), and for `command::input_stream`.
   /// Cancel: the command's tree is ended (TERM, grace, KILL), then the result returns as `cancelled` with what came; the next
-  /// await of the caller throws operation_aborted.
+  /// await of the caller throws operation_aborted. A command that had ended by itself keeps its status.
   task<exec_result> exec(handle place, command what) &;
 
   /// Starts a command and gives it to the caller to read, write and end. Returns once it runs.

@@ -14,8 +14,7 @@ namespace berth {
 class stream_totals {
  public:
   stream_totals() = default;
-  stream_totals(std::uint64_t seen, std::uint64_t kept, std::uint64_t head)
-      : seen_(seen), kept_(kept), head_(head) {}
+  stream_totals(std::uint64_t seen, std::uint64_t kept, std::uint64_t head) : seen_(seen), kept_(kept), head_(head) {}
 
   std::uint64_t seen() const noexcept { return seen_; }
   std::uint64_t kept() const noexcept { return kept_; }
@@ -40,9 +39,12 @@ class exec_result {
   stream_totals err;
   /// Something it left running still held the output open when the reading was given up.
   bool streams_open = false;
-  /// Files with the whole output, where `command::spill` asked for it.
+  /// Files with the whole output, where `command::spill` asked for it. Empty where a write failed: spill_error then says why, and
+  /// what was written until then lies there still. err_file is empty for merged streams.
   std::string out_file;
   std::string err_file;
+  std::string spill_error;
+  /// From the start until its first process ended, or was lost.
   std::chrono::microseconds wall_time{0};
   resource_usage usage;
   std::vector<survivor> survivors;

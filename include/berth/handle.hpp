@@ -34,14 +34,19 @@ class spawn_options {
   spawn_options() = default;
 
   /// Working directory, made with its parents if missing. Default: the context's.
-  spawn_options& cwd(std::string path) & { cwd_ = std::move(path); return *this; }
+  spawn_options& cwd(std::string path) & {
+    cwd_ = std::move(path);
+    return *this;
+  }
   /// Adds one variable to the environment of every command of the handle.
   spawn_options& env(std::string name, std::string value) & {
     env_.emplace_back(std::move(name), std::move(value));
     return *this;
   }
   spawn_options cwd(std::string path) && { return std::move(cwd(std::move(path))); }
-  spawn_options env(std::string name, std::string value) && { return std::move(env(std::move(name), std::move(value))); }
+  spawn_options env(std::string name, std::string value) && {
+    return std::move(env(std::move(name), std::move(value)));
+  }
 
   const std::string& cwd() const noexcept { return cwd_; }
   const std::vector<std::pair<std::string, std::string>>& env() const noexcept { return env_; }

@@ -51,29 +51,33 @@ class process {
   ///
   /// Reads alternate between streams that have data. Order is exact within a stream, best effort across the two (see
   /// `command::merge_stderr`). Not calling it is back-pressure: the command blocks when its pipe is full. After the command
-  /// exits its output is drained to the end, or, where something it left running holds the pipes open, until 250 ms pass
-  /// without a byte, 2 s at most; streams_open() then says so.
-  /// One caller at a time. Cancel: ends the wait only; the command goes on and no byte is lost.
+  /// exits its output is drained to the end, or, where something it left running holds the pipes open, until 250 ms of reading
+  /// pass without a byte, 2 s at most; streams_open() then says so. What lay in the pipes is read in any case.
+  /// Errors: conflict while another next() or wait() is pending.
+  /// Cancel: ends the wait only; the command goes on and no byte is lost.
   task<std::optional<chunk>> next() &;
 
   /// Waits for the end, throwing away what nobody reads: it never deadlocks on a full pipe.
   task<exit_status> wait() &;
 
   /// Writes all bytes to standard input, waiting while its pipe is full.
-  /// Errors: invalid_argument without `command::input_stream`; std::errc::broken_pipe once the command closed its end.
+  /// Errors: invalid_argument without `command::input_stream`; std::errc::broken_pipe once the command closed its end; conflict
+  /// while another write is pending.
   task<void> write(std::string bytes) &;
 
-  /// Ends standard input. Does nothing the second time.
+  /// Ends standard input, behind a write that is pending. Does nothing the second time.
   task<void> close_stdin() &;
 
   /// Sends a signal to the command's process group. Does nothing once it has ended.
   void signal(int signo);
 
   /// Ends the tree (TERM, grace, KILL) and waits until it is dead; what came is still there for next(). The reason is
-  /// `cancelled` unless it ended by itself first.
+  /// `cancelled` unless it ended by itself first. May be called while another coroutine is in next() or wait(). Of a command that
+  /// has ended it ends what that left running.
+  /// Cancel: ends the wait only.
   task<exit_status> kill() &;
 
-  /// The end, once next() gave nullopt or wait() returned.
+  /// The end, once next() gave nullopt, or wait() or kill() returned.
   const std::optional<exit_status>& status() const noexcept;
   resource_usage usage() const noexcept;
   /// Something left running still held the output open when the reading was given up.

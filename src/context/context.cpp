@@ -1,0 +1,168 @@
+#include <berth/context.hpp>
+
+#include "context/exec.hpp"
+#include "core/blocking.hpp"
+
+#include <berth/error.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+namespace berth {
+
+class context::state {
+ public:
+  state(asio::any_io_executor on, std::shared_ptr<context_backend> what)
+      : executor(std::move(on)), backend(std::move(what)) {}
+
+  static task<handle> spawn(std::shared_ptr<state> self, spawn_options options);
+  static task<void> destroy(std::shared_ptr<state> self, handle at);
+  static task<exec_result> exec(std::shared_ptr<state> self, handle at, command what);
+  static task<process> exec_stream(std::shared_ptr<state> self, handle at, command what);
+
+  std::vector<handle> handles() const;
+
+  const asio::any_io_executor executor;
+  const std::shared_ptr<context_backend> backend;
+
+ private:
+  class reservation;
+  struct entry {
+    handle name;
+    std::shared_ptr<backend_place> place;  // null while it is being made
+  };
+  using entries = std::map<std::string, entry>;
+
+  entries::iterator find(const handle& at);
+  entries::iterator reserve();
+  exec_place prepare(const handle& at, command& what);
+
+  entries entries_;
+  const std::shared_ptr<blocking_pool> pool_ = std::make_shared<blocking_pool>();
+};
+
+/// Takes the id of a place that did not come to be out of the list again.
+class context::state::reservation {
+ public:
+  reservation(std::weak_ptr<state> of, std::string id) : of_(std::move(of)), id_(std::move(id)) {}
+  reservation(const reservation&) = delete;
+  reservation& operator=(const reservation&) = delete;
+  ~reservation() {
+    const auto self = of_.lock();
+    if (!self) return;
+    const auto found = self->entries_.find(id_);
+    if (found != self->entries_.end() && !found->second.place) self->entries_.erase(found);
+  }
+
+ private:
+  std::weak_ptr<state> of_;
+  std::string id_;
+};
+
+context::state::entries::iterator context::state::find(const handle& at) {
+  const auto found = entries_.find(at.id());
+  if (found == entries_.end() || !found->second.place) {
+    throw error(errc::destroyed, "handle '" + at.id() + "' was destroyed, or is not of this context");
+  }
+  return found;
+}
+
+context::state::entries::iterator context::state::reserve() {
+  constexpr unsigned six_digits = 0xFFFFFF;
+  std::random_device random;
+  for (;;) {
+    auto id = fmt::format("{}-{:06x}", backend->type(), static_cast<unsigned>(random()) & six_digits);
+    const auto [place, is_new] = entries_.try_emplace(std::move(id));
+    if (is_new) return place;
+  }
+}
+
+exec_place context::state::prepare(const handle& at, command& what) {
+  const auto& found = find(at)->second;
+  what.validate();
+  const bool streams = backend->can().stdin_stream;
+  if (what.input_from() == input_kind::stream && !streams) {
+    throw error(errc::unsupported, fmt::format("{}: standard input cannot be written", backend->type()));
+  }
+  const std::string& home = found.name.cwd();
+  if (what.cwd().empty()) {
+    what.cwd(home);
+  } else if (what.cwd().front() != '/') {
+    what.cwd(home + (home.ends_with('/') ? "" : "/") + what.cwd());
+  }
+  return {executor, found.place, pool_, streams};
+}
+
+std::vector<handle> context::state::handles() const {
+  std::vector<handle> list;
+  for (const auto& [id, each] : entries_) {
+    if (each.place) list.push_back(each.name);
+  }
+  return list;
+}
+
+// The coroutines let go of the state before they wait: a context that goes meanwhile takes its places along.
+
+task<handle> context::state::spawn(std::shared_ptr<state> self, spawn_options options) {
+  const auto id = self->reserve()->first;
+  const std::weak_ptr<state> weak = self;
+  const reservation kept(weak, id);
+  const auto backend = self->backend;
+  self.reset();
+  spawned_place made = co_await backend->spawn(id, std::move(options));
+  self = weak.lock();
+  if (!self) throw error(errc::destroyed, "the context went while a place was being made");
+  entry& found = self->entries_[id];
+  found.name = handle(id, std::string(backend->type()), std::move(made.cwd));
+  found.place = std::move(made.place);
+  co_return found.name;
+}
+
+task<void> context::state::destroy(std::shared_ptr<state> self, handle at) {
+  const auto found = self->find(at);
+  const auto place = std::move(found->second.place);
+  self->entries_.erase(found);
+  self.reset();
+  co_await place->destroy();
+}
+
+task<exec_result> context::state::exec(std::shared_ptr<state> self, handle at, command what) {
+  if (what.input_from() == input_kind::stream) {
+    throw error(errc::invalid_argument, "command: input_stream is for exec_stream");
+  }
+  auto where = self->prepare(at, what);
+  self.reset();
+  co_return co_await run_command(std::move(where), std::move(what));
+}
+
+task<process> context::state::exec_stream(std::shared_ptr<state> self, handle at, command what) {
+  auto where = self->prepare(at, what);
+  self.reset();
+  co_return co_await start_command(std::move(where), std::move(what));
+}
+
+context::context(asio::any_io_executor executor, std::shared_ptr<context_backend> backend)
+    : state_(std::make_shared<state>(std::move(executor), std::move(backend))) {}
+
+std::string_view context::type() const noexcept { return state_->backend->type(); }
+capabilities context::can() const noexcept { return state_->backend->can(); }
+asio::any_io_executor context::get_executor() const { return state_->executor; }
+std::vector<handle> context::handles() const { return state_->handles(); }
+
+task<handle> context::spawn() & { return state::spawn(state_, spawn_options()); }
+task<handle> context::spawn(spawn_options options) & { return state::spawn(state_, std::move(options)); }
+task<void> context::destroy(handle place) & { return state::destroy(state_, std::move(place)); }
+
+task<exec_result> context::exec(handle place, command what) & {
+  return state::exec(state_, std::move(place), std::move(what));
+}
+
+task<process> context::exec_stream(handle place, command what) & {
+  return state::exec_stream(state_, std::move(place), std::move(what));
+}
+
+}  // namespace berth
