@@ -1,0 +1,39 @@
+#pragma once
+/// A context on this host with one warm handle, driven from plain code, and the clock of the benchmarks.
+
+#include <berth/context.hpp>
+
+#include <asio/io_context.hpp>
+
+#include <chrono>
+#include <vector>
+
+namespace berth::bench {
+
+using clock = std::chrono::steady_clock;
+
+double micros_since(clock::time_point begin);
+
+class host_place {
+ public:
+  host_place();
+  host_place(const host_place&) = delete;
+  ~host_place();
+
+  const context& place() const noexcept { return place_; }
+  const handle& where() const noexcept { return where_; }
+
+  /// Runs the coroutines side by side until all have ended; throws the first failure.
+  void run(std::vector<task<void>> works);
+  void run(task<void> work);
+
+ private:
+  asio::io_context io_;
+  context place_;
+  handle where_;
+};
+
+/// The place of this process, made when it is first asked for.
+host_place& shared_host_place();
+
+}  // namespace berth::bench
