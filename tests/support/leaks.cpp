@@ -41,6 +41,14 @@ std::set<std::string> entries_of(const fs::path& directory) {
   return names;
 }
 
+std::vector<pid_t> children_of_this() {
+  std::vector<pid_t> children;
+  for (const process_info& process : all_processes()) {
+    if (process.parent == getpid()) children.push_back(process.pid);
+  }
+  return children;
+}
+
 /// A tagged process with neither our mark nor another test's: it is another test's if the first of its ancestors that
 /// carries no tag is a resident that is none of ours.
 bool belongs_to_another(const process_info& process, const std::map<pid_t, process_info>& all, const std::string& id) {
@@ -62,8 +70,8 @@ leak_check::leak_check() {
   static int count = 0;
   id_ = std::to_string(getpid()) + "-" + std::to_string(++count);
   private_temporary_directory();
+  for (const pid_t child : children_of_this()) children_.insert(child);
   for (const process_info& process : all_processes()) {
-    if (process.parent == getpid()) children_.insert(process.pid);
     if (tag_of(process.pid) != 0) tagged_.insert(process.pid);
   }
   temporary_ = entries_of(private_temporary_directory());
@@ -78,7 +86,7 @@ std::vector<pid_t> leak_check::processes_left() const {
   for (process_info& process : all_processes()) all.emplace(process.pid, process);
   std::vector<pid_t> left;
   for (const auto& [pid, process] : all) {
-    if (pid == getpid()) continue;
+    if (pid == getpid() || ignored_.contains(pid)) continue;
     const bool is_child = process.parent == getpid();
     if (is_child && !children_.contains(pid)) left.push_back(pid);
     if (is_child || process.dead()) continue;
@@ -87,6 +95,13 @@ std::vector<pid_t> leak_check::processes_left() const {
     if (its_mark == id_ || (tagged && !belongs_to_another(process, all, id_))) left.push_back(pid);
   }
   return left;
+}
+
+std::vector<pid_t> leak_check::commands() const {
+  std::vector<pid_t> found = processes_left();
+  const std::vector<pid_t> children = children_of_this();
+  std::erase_if(found, [&](pid_t pid) { return std::find(children.begin(), children.end(), pid) != children.end(); });
+  return found;
 }
 
 std::vector<std::string> leak_check::files_left() const {

@@ -29,7 +29,11 @@ class leak_check {
   /// Waits until nothing is left or the time has passed; gives a line for each thing that is. Processes among them are ended.
   std::vector<std::string> left_over(std::chrono::milliseconds patience = std::chrono::seconds(2));
 
-  const std::string& id() const { return id_; }
+  /// What `left_over` would call processes now, children of this program apart: commands and what they started.
+  std::vector<pid_t> commands() const;
+
+  /// Leaves one process out.
+  void ignore(pid_t pid) { ignored_.insert(pid); }
 
  private:
   std::vector<pid_t> processes_left() const;
@@ -38,6 +42,7 @@ class leak_check {
   std::string id_;
   std::set<pid_t> children_;
   std::set<pid_t> tagged_;
+  std::set<pid_t> ignored_;
   std::multiset<std::string> descriptors_;
   std::set<std::string> temporary_;
 };

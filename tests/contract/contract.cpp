@@ -1,0 +1,59 @@
+#include "contract/contract.hpp"
+
+#include "support/proc_scan.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace berth::contract {
+
+bool is_pattern(std::string_view bytes, std::uint64_t offset) {
+  auto expected = static_cast<unsigned>(offset % 251);
+  for (const char byte : bytes) {
+    if (static_cast<unsigned char>(byte) != expected) return false;
+    expected = expected == 250 ? 0 : expected + 1;
+  }
+  return true;
+}
+
+task<std::string> read_until(process& source, std::string text) {
+  std::string seen;
+  while (seen.find(text) == std::string::npos) {
+    std::optional<chunk> piece = co_await source.next();
+    if (!piece) break;
+    if (piece->stream() == output_stream::std_out) seen += piece->bytes();
+  }
+  co_return seen;
+}
+
+task<std::shared_ptr<collected>> read_all(process& source) {
+  auto all = std::make_shared<collected>();
+  while (auto piece = co_await source.next()) {
+    CHECK_FALSE(piece->bytes().empty());
+    (piece->stream() == output_stream::std_out ? all->out : all->err) += piece->bytes();
+  }
+  co_return all;
+}
+
+task<std::vector<pid_t>> read_pids(process& source) {
+  const std::string seen = co_await read_until(source, "\n");
+  std::vector<pid_t> pids = pids_in(seen);
+  CHECK_FALSE(pids.empty());
+  co_return pids;
+}
+
+running<exec_result> start_exec(context& place, handle where, command what) {
+  return {place.get_executor(), place.exec(std::move(where), std::move(what))};
+}
+
+std::size_t peak_memory() {
+  const std::string status = proc_file(getpid(), "status");
+  const auto row = status.find("VmHWM:");
+  return row == std::string::npos ? 0 : std::strtoull(status.c_str() + row + 6, nullptr, 10) * 1024;
+}
+
+void forget_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+}  // namespace berth::contract

@@ -1,0 +1,101 @@
+#pragma once
+/// The contract: one list of cases that every context must pass. A case asks a place, through the interface alone, and looks at
+/// the processes and files that it left.
+
+#include <berth/context.hpp>
+#include <berth/error.hpp>
+#include <berth/task.hpp>
+
+#include "support/running.hpp"
+#include "support/waiting.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::contract {
+
+using namespace std::chrono_literals;
+using namespace berth::test;
+
+/// One behaviour. `where` was spawned in an empty directory of its own, and is destroyed afterwards if the case did not.
+struct contract_case {
+  const char* sentence;
+  task<void> (*run)(context& place, handle where);
+  std::chrono::milliseconds limit = 15s;
+};
+
+std::span<const contract_case> output_cases();
+std::span<const contract_case> volume_cases();
+std::span<const contract_case> input_cases();
+std::span<const contract_case> surroundings_cases();
+std::span<const contract_case> end_cases();
+std::span<const contract_case> deadline_cases();
+std::span<const contract_case> cancel_cases();
+std::span<const contract_case> tree_cases();
+std::span<const contract_case> leftover_cases();
+std::span<const contract_case> handle_cases();
+std::span<const contract_case> hanging_cases();
+
+/// Another context of the kind under test, apart from the first.
+std::unique_ptr<context> another_context(context& place);
+
+/// tests/support/child with a verb: no shell between.
+template <class... Words>
+command child(Words... words) {
+  return argv(BERTH_TEST_PROGRAMS "/child", std::string(words)...);
+}
+
+/// The path of the child program, for shell texts.
+inline std::string child_path() { return BERTH_TEST_PROGRAMS "/child"; }
+
+/// Byte i is i % 251: what `child flood` and `child tiny` print.
+bool is_pattern(std::string_view bytes, std::uint64_t offset = 0);
+
+/// Reads the process until the text has come or the stream ended; gives all that came on standard output.
+task<std::string> read_until(process& source, std::string text);
+
+struct collected {
+  std::string out;
+  std::string err;
+};
+/// Reads the process to its end.
+task<std::shared_ptr<collected>> read_all(process& source);
+
+/// Starts the exec beside the caller.
+running<exec_result> start_exec(context& place, handle where, command what);
+
+/// Reads "pids N N N" from a process that prints it first.
+task<std::vector<pid_t>> read_pids(process& source);
+
+/// The code of the system_error that the work throws; none if it throws none.
+template <class T>
+task<std::error_code> failure_of(task<T> work) {
+  try {
+    co_await std::move(work);
+  } catch (const std::system_error& failure) {
+    co_return failure.code();
+  }
+  co_return std::error_code();
+}
+
+class stopwatch {
+ public:
+  std::chrono::milliseconds elapsed() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began_);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// The peak of this program's resident memory, in bytes; `forget_peak_memory` starts it afresh.
+std::size_t peak_memory();
+void forget_peak_memory();
+
+}  // namespace berth::contract

@@ -1,0 +1,96 @@
+/// Runs every case of the contract against every context under test: one test case each.
+#include "contract/contract.hpp"
+
+#include <berth/process_context.hpp>
+
+#include "support/async.hpp"
+#include "support/temp_dir.hpp"
+
+#include <map>
+
+namespace berth::contract {
+namespace {
+
+struct place_kind {
+  const char* name;
+  context (*make)(asio::io_context& io, std::string cwd);
+};
+
+struct contract_run {
+  const place_kind* kind;
+  const contract_case* what;
+};
+
+asio::io_context* current_io = nullptr;
+const place_kind* current_kind = nullptr;
+
+process_context_options settings(std::string cwd) {
+  process_context_options options;
+  options.cwd = std::move(cwd);
+  options.env.emplace_back("BERTH_CONTRACT", "set by the context");
+  options.unset_env.emplace_back("BERTH_CONTRACT_UNWANTED");
+  return options;
+}
+
+context make_host(asio::io_context& io, std::string cwd) { return make_process_context(io, settings(std::move(cwd))); }
+
+const place_kind kinds[] = {
+    {"process", make_host},
+};
+
+task<void> run_case(asio::io_context& io, contract_run run) {
+  temp_dir directory;
+  context place = run.kind->make(io, directory.path().string());
+  const handle where = co_await place.spawn();
+  co_await run.what->run(place, where);
+  for (const handle& left : place.handles()) co_await place.destroy(left);
+}
+
+std::map<std::string, contract_run>& runs() {
+  static std::map<std::string, contract_run> all;
+  return all;
+}
+
+/// What doctest calls for each test case: the name says which.
+void run_current() {
+  const contract_run run = runs().at(doctest::getContextOptions()->currentTest->m_name);
+  const async_body body = [run](asio::io_context& io) {
+    current_io = &io;
+    current_kind = run.kind;
+    return run_case(io, run);
+  };
+  setenv("BERTH_CONTRACT_UNWANTED", "set by the caller", 1);
+  run_async(body, run.what->limit);
+}
+
+void add(const place_kind& kind, std::span<const contract_case> cases) {
+  for (const contract_case& what : cases) {
+    const std::string name = std::string(kind.name) + ": " + what.sentence;
+    const auto [at, fresh] = runs().emplace(name, contract_run{&kind, &what});
+    if (!fresh) throw std::logic_error("two cases of one name: " + name);
+    doctest::detail::TestCase test(run_current, __FILE__, __LINE__,
+                                   doctest_detail_test_suite_ns::getCurrentTestSuite());
+    doctest::detail::regTest(test * at->first.c_str());
+  }
+}
+
+int add_all() {
+  for (const place_kind& kind : kinds) {
+    for (const auto& list :
+         {output_cases(), volume_cases(), input_cases(), surroundings_cases(), end_cases(), deadline_cases(),
+          cancel_cases(), tree_cases(), leftover_cases(), handle_cases(), hanging_cases()}) {
+      add(kind, list);
+    }
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int added = add_all();
+
+}  // namespace
+
+std::unique_ptr<context> another_context(context&) {
+  return std::make_unique<context>(current_kind->make(*current_io, {}));
+}
+
+}  // namespace berth::contract

@@ -1,0 +1,58 @@
+/// A program that uses the library, for tests that end it: `owner run|fork COUNT` starts COUNT commands in one place, says
+/// "ready" once all run, and waits. With `fork` it has a copy of itself by then, and says "copy PID" before.
+#include <berth/process_context.hpp>
+
+#include "support/mixed_commands.hpp"
+
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace berth;
+
+void fork_without_exec() {
+  const pid_t copy = fork();
+  if (copy == 0) {
+    alarm(300);
+    while (true) pause();
+  }
+  std::printf("copy %d\n", static_cast<int>(copy));
+}
+
+task<void> own(asio::io_context& io, bool forks, int count) {
+  context place = make_process_context(io);
+  const handle where = co_await place.spawn();
+  std::vector<process> commands;
+  for (int i = 0; i < count; ++i) commands.push_back(co_await place.exec_stream(where, test::mixed_command(i)));
+  for (process& each : commands) {
+    const auto line = co_await each.next();
+    if (!line) std::printf("a command ended\n");
+  }
+  if (forks) fork_without_exec();
+  std::printf("ready\n");
+  std::fflush(stdout);
+  asio::steady_timer timer(io, std::chrono::minutes(5));
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string verb = argc > 1 ? argv[1] : "run";
+  asio::io_context io(1);
+  const auto on_end = [](std::exception_ptr failure) {
+    if (failure) std::rethrow_exception(failure);
+  };
+  asio::co_spawn(io, own(io, verb == "fork", argc > 2 ? std::atoi(argv[2]) : 20), on_end);
+  io.run();
+}
