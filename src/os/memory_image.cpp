@@ -1,0 +1,111 @@
+#include "os/memory_image.hpp"
+
+#include "core/syscall.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+namespace berth {
+namespace {
+
+// Above what a start places its own descriptors at.
+constexpr int lowest_fd = 16;
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+unique_fd moved_up(unique_fd fd) { return unique_fd(check_syscall(::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd), "fcntl")); }
+
+// Directories in which a temporary file may be made and perhaps executed.
+std::string candidate(int index) {
+  const char* variables[] = {"TMPDIR", "XDG_RUNTIME_DIR"};
+  const char* fixed[] = {"/tmp", "/var/tmp", "/dev/shm"};
+  if (index < 2) {
+    const char* value = ::secure_getenv(variables[index]);
+    return value ? value : "";
+  }
+  return index < 5 ? fixed[index - 2] : "";
+}
+
+// An executable file that is open for reading only and has no name any more; none if the directory cannot hold one.
+unique_fd file_in(const std::string& directory, const std::string& name, std::string_view bytes) {
+  std::string path = directory + "/" + name + ".XXXXXX";
+  unique_fd writing(::mkostemp(path.data(), O_CLOEXEC));
+  if (!writing) return {};
+  const bool written = write_all(writing.get(), bytes) && ::fchmod(writing.get(), 0700) == 0;
+  unique_fd reading(written ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1);
+  const bool executable = reading && ::access(path.c_str(), X_OK) == 0;  // a noexec mount says no here
+  const int code = errno;
+  ::unlink(path.c_str());
+  errno = code;
+  return executable ? std::move(reading) : unique_fd();
+}
+
+}  // namespace
+
+std::string memory_image::path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+int memory_image::fd() {
+  const std::lock_guard lock(mutex_);
+  if (fd_) return fd_.get();
+  if (kind_ == kind::memory) fd_ = make_memory();
+  if (!fd_) {
+    kind_ = kind::file;
+    fd_ = make_file();
+  }
+  return fd_.get();
+}
+
+bool memory_image::fall_back() {
+  const std::lock_guard lock(mutex_);
+  if (kind_ == kind::file) return false;
+  kind_ = kind::file;
+  fd_.reset();
+  return true;
+}
+
+memory_image::kind memory_image::made_of() const {
+  const std::lock_guard lock(mutex_);
+  return kind_;
+}
+
+unique_fd memory_image::make_memory() const {
+  unique_fd fd(::memfd_create(name_.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
+  if (!fd && errno == EINVAL) fd.reset(::memfd_create(name_.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));  // before Linux 6.3
+  if (!fd || !write_all(fd.get(), bytes_)) return {};
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return {};
+  struct stat about {};
+  if (::fstat(fd.get(), &about) != 0 || (about.st_mode & S_IXUSR) == 0) return {};  // vm.memfd_noexec took the bit off
+  return moved_up(std::move(fd));
+}
+
+unique_fd memory_image::make_file() const {
+  int code = ENOENT;
+  for (int i = 0; i < 5; ++i) {
+    const std::string directory = candidate(i);
+    if (directory.empty()) continue;
+    unique_fd fd = file_in(directory, name_, bytes_);
+    if (fd) return moved_up(std::move(fd));
+    code = errno;
+  }
+  throw error(std::error_code(code, std::system_category()), "no directory for the executable file of " + name_);
+}
+
+}  // namespace berth
