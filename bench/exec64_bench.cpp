@@ -2,7 +2,7 @@
 
 #include "floor.hpp"
 #include "harness.hpp"
-#include "host_place.hpp"
+#include "warm_place.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -29,7 +29,7 @@ task<void> exec_true(context place, handle where) {
 }
 
 double host_sample() {
-  auto& host = shared_host_place();
+  auto& host = shared_warm_place();
   const auto begin = clock::now();
   std::vector<task<void>> works;
   for (int i = 0; i < at_once; ++i) works.push_back(exec_true(host.place(), host.where()));

@@ -2,7 +2,7 @@
 
 #include "floor.hpp"
 #include "harness.hpp"
-#include "host_place.hpp"
+#include "warm_place.hpp"
 #include "worker.hpp"
 
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ task<void> time_exec(context place, handle where, double& micros) {
 }
 
 double host_sample() {
-  auto& host = shared_host_place();
+  auto& host = shared_warm_place();
   double micros = 0;
   host.run(time_exec(host.place(), host.where(), micros));
   return micros;

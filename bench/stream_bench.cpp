@@ -2,7 +2,7 @@
 
 #include "floor.hpp"
 #include "harness.hpp"
-#include "host_place.hpp"
+#include "warm_place.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ task<void> read_stream(context place, handle where) {
 }
 
 double host_sample() {
-  auto& host = shared_host_place();
+  auto& host = shared_warm_place();
   const auto begin = clock::now();
   host.run(read_stream(host.place(), host.where()));
   return megabytes_per_second(begin);

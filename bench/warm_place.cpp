@@ -1,4 +1,4 @@
-#include "host_place.hpp"
+#include "warm_place.hpp"
 
 #include <berth/process_context.hpp>
 
@@ -20,9 +20,9 @@ double micros_since(clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(clock::now() - begin).count();
 }
 
-host_place::host_place() : io_(1), place_(make_process_context(io_)) { run(spawn_place(place_, where_)); }
+warm_place::warm_place() : io_(1), place_(make_process_context(io_)) { run(spawn_place(place_, where_)); }
 
-host_place::~host_place() {
+warm_place::~warm_place() {
   try {
     run(destroy_place(place_, where_));
   } catch (const std::exception&) {
@@ -30,7 +30,7 @@ host_place::~host_place() {
   }
 }
 
-void host_place::run(std::vector<task<void>> works) {
+void warm_place::run(std::vector<task<void>> works) {
   std::size_t left = works.size();
   std::exception_ptr first;
   for (auto& work : works) {
@@ -45,14 +45,14 @@ void host_place::run(std::vector<task<void>> works) {
   if (first) std::rethrow_exception(first);
 }
 
-void host_place::run(task<void> work) {
+void warm_place::run(task<void> work) {
   std::vector<task<void>> works;
   works.push_back(std::move(work));
   run(std::move(works));
 }
 
-host_place& shared_host_place() {
-  static host_place place;
+warm_place& shared_warm_place() {
+  static warm_place place;
   return place;
 }
 

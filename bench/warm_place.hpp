@@ -14,11 +14,11 @@ using clock = std::chrono::steady_clock;
 
 double micros_since(clock::time_point begin);
 
-class host_place {
+class warm_place {
  public:
-  host_place();
-  host_place(const host_place&) = delete;
-  ~host_place();
+  warm_place();
+  warm_place(const warm_place&) = delete;
+  ~warm_place();
 
   const context& place() const noexcept { return place_; }
   const handle& where() const noexcept { return where_; }
@@ -34,6 +34,6 @@ class host_place {
 };
 
 /// The place of this process, made when it is first asked for.
-host_place& shared_host_place();
+warm_place& shared_warm_place();
 
 }  // namespace berth::bench
