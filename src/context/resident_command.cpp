@@ -1,0 +1,162 @@
+#include "context/resident_command.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace berth {
+namespace {
+
+exit_status from_wait_status(std::uint32_t raw) {
+  const int status = static_cast<int>(raw);
+  return WIFSIGNALED(status) ? exit_status::signaled(WTERMSIG(status)) : exit_status::exited(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+resident_command::resident_command(std::shared_ptr<resident_session> session, start_request request)
+    : session_(std::move(session)), request_(std::move(request)), changed_(session_->executor()) {}
+
+void resident_command::begin() {
+  if (!request_.fits()) return fail(request_.failure(wire::start_step::request, E2BIG));
+  const std::size_t fds = request_.fds();
+  if (fds > 0 && !session_->inbox().reserve.expect(fds)) return fail(request_.failure(wire::start_step::resources, errno));
+  expected_fds_ = fds;
+  id_ = session_->add(shared_from_this());
+  session_->set_busy(id_, true);
+  session_->send(request_.frame(id_));
+}
+
+task<process_event> resident_command::next(std::shared_ptr<resident_command> self, time_point until) {
+  for (;;) {
+    const bool look = until != time_point::max() && std::chrono::steady_clock::now() >= until;
+    auto there = self->take(look);
+    if (there) co_return std::move(*there);
+    if (look) co_return nothing_yet();
+    self->arm();
+    (void)co_await self->changed_.wait_until(until);
+  }
+}
+
+std::optional<process_event> resident_command::take(bool look) {
+  if (!pending_.empty()) {
+    process_event first = std::move(pending_.front());
+    pending_.pop_front();
+    return first;
+  }
+  if (streams_told_ && !lost_) return std::nullopt;
+  if (auto piece = take_chunk(look || lost_)) return process_event(std::move(*piece));
+  if (!streams_told_ && streams_done()) {
+    streams_told_ = true;
+    return process_event(streams_ended());
+  }
+  if (lost_ && !lost_told_) {
+    lost_told_ = true;
+    return process_event(process_lost{cause_});
+  }
+  return std::nullopt;
+}
+
+void resident_command::signal(int signo) {
+  if (started_ && !exited_) session_->send(make_number_frame(wire::frame_type::signal, id_, static_cast<std::uint64_t>(signo)));
+}
+
+void resident_command::kill(std::chrono::milliseconds grace) {
+  if (failed_ || lost_ || id_ == 0) return;
+  kill_asked_ = true;
+  session_->set_busy(id_, true);
+  const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(grace.count(), 0));
+  session_->send(make_number_frame(wire::frame_type::kill, id_, time));
+}
+
+bool resident_command::needs_kill() const noexcept { return !failed_ && !lost_ && id_ != 0 && (!exited_ || kill_asked_); }
+
+void resident_command::release() {
+  const bool killing = needs_kill();
+  if (!killing && !streams_done()) abandon_streams();
+  if (killing) kill(std::chrono::milliseconds(0));
+  close_streams();
+  // Descriptors that are under way are not wanted any more, and need their room until then.
+  if (id_ != 0) session_->forget(id_);
+  settle_descriptors();
+}
+
+void resident_command::settle_descriptors() {
+  session_->inbox().reserve.settle(std::exchange(expected_fds_, 0));
+}
+
+void resident_command::on_frame(const wire::header& header, std::string_view payload, fd_batch fds) {
+  switch (header.type) {
+    case wire::frame_type::started: on_started(payload, std::move(fds)); break;
+    case wire::frame_type::start_failed: {
+      wire::start_failed why;
+      why.get(payload);
+      fail(request_.failure(why.step, static_cast<int>(why.error)));
+      break;
+    }
+    case wire::frame_type::exited: on_exited(payload); break;
+    case wire::frame_type::tree_ended: on_tree_ended(payload); break;
+    default: on_stream_frame(header, payload); break;
+  }
+  changed_.notify();
+}
+
+void resident_command::on_started(std::string_view payload, fd_batch fds) {
+  settle_descriptors();
+  std::uint64_t pid = 0;
+  wire::get_number(payload, pid);
+  pid_ = static_cast<std::int64_t>(pid);
+  if (take_streams(std::move(fds))) {
+    started_ = true;
+    return;
+  }
+  // Without its pipes it must not go on: its output would be lost, and it would see that.
+  kill(std::chrono::milliseconds(0));
+  fail(request_.failure(wire::start_step::resources, EMFILE));
+}
+
+void resident_command::on_exited(std::string_view payload) {
+  wire::exited end;
+  end.get(payload);
+  exited_ = true;
+  process_exited event{from_wait_status(end.wait_status), {}};
+  event.usage.user_time = std::chrono::microseconds(end.user_us);
+  event.usage.system_time = std::chrono::microseconds(end.system_us);
+  event.usage.max_rss_bytes = static_cast<std::int64_t>(end.max_rss_bytes);
+  if (!failed_) pending_.emplace_back(std::move(event));
+  if (!kill_asked_) session_->set_busy(id_, false);
+}
+
+void resident_command::on_tree_ended(std::string_view payload) {
+  wire::reader fields(payload);
+  tree_ended event;
+  const std::uint32_t count = fields.u32();
+  for (std::uint32_t i = 0; i < count && fields.ok(); ++i) {
+    const std::int64_t pid = fields.u32();
+    event.survivors.push_back({pid, std::string(fields.bytes())});
+  }
+  kill_asked_ = false;
+  if (!failed_) pending_.emplace_back(std::move(event));
+  if (exited_) session_->set_busy(id_, false);
+}
+
+void resident_command::fail(exit_status status) {
+  settle_descriptors();
+  failed_ = true;
+  streams_told_ = true;
+  session_->set_busy(id_, false);
+  pending_.emplace_back(process_exited{std::move(status), {}});
+  pending_.emplace_back(streams_ended());
+}
+
+void resident_command::on_lost(const std::string& cause) {
+  expected_fds_ = 0;  // the session has settled all
+  if (lost_ || failed_) return;
+  lost_ = true;
+  cause_ = cause;
+  changed_.notify();
+}
+
+}  // namespace berth

@@ -1,0 +1,38 @@
+#pragma once
+/// The request for one command, and what a refused one means to a person: no I/O.
+
+#include "berth/command.hpp"
+#include "berth/exit_status.hpp"
+#include "wire/messages.hpp"
+
+#include <string>
+#include <vector>
+
+namespace berth {
+
+/// A command as a start frame.
+class start_request {
+ public:
+  /// `changes` go before the command's own: "NAME=VALUE" sets, "NAME" removes.
+  start_request(const command& what, const std::vector<std::string>& changes, bool hand_over);
+
+  bool has_input() const noexcept { return (flags_ & wire::start_input_pipe) != 0; }
+  bool merges() const noexcept { return (flags_ & wire::start_merge_stderr) != 0; }
+  /// Descriptors that come with `started`.
+  std::size_t fds() const noexcept;
+  /// May be sent; else failure(wire::start_step::request, E2BIG) is what to say.
+  bool fits() const noexcept { return payload_.size() <= wire::max_payload; }
+  /// Once: the payload moves into it.
+  std::string frame(std::uint32_t id);
+
+  exit_status failure(wire::start_step step, int error) const;
+
+ private:
+  std::uint32_t flags_ = 0;
+  std::string payload_;
+  std::string program_;
+  std::string cwd_;
+  std::size_t words_size_ = 0;
+};
+
+}  // namespace berth

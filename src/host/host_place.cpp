@@ -1,0 +1,107 @@
+#include "host/host_place.hpp"
+
+#include "berth/error.hpp"
+#include "context/resident_link.hpp"
+#include "core/event.hpp"
+#include "host/resident_launch.hpp"
+
+#include <utility>
+
+namespace berth {
+
+struct host_place::state {
+  state(asio::any_io_executor on, host_place_options o)
+      : executor(std::move(on)),
+        options(std::move(o)),
+        changes(std::make_shared<const std::vector<std::string>>(std::move(options.changes))),
+        launched(executor) {}
+
+  asio::any_io_executor executor;
+  host_place_options options;
+  std::shared_ptr<const std::vector<std::string>> changes;
+  std::shared_ptr<resident_link> link;
+  std::vector<std::shared_ptr<resident_link>> lost;  ///< and still swept
+  bool launching = false;
+  bool destroyed = false;
+  event launched;
+};
+
+namespace {
+
+// Says that a launch is over, whichever way it went.
+class launch_mark {
+ public:
+  launch_mark(bool& flag, event& over) : flag_(flag), over_(over) { flag_ = true; }
+  launch_mark(const launch_mark&) = delete;
+  launch_mark& operator=(const launch_mark&) = delete;
+  ~launch_mark() {
+    flag_ = false;
+    over_.notify();
+  }
+
+ private:
+  bool& flag_;
+  event& over_;
+};
+
+}  // namespace
+
+host_place::host_place(asio::any_io_executor executor, host_place_options options)
+    : state_(std::make_shared<state>(std::move(executor), std::move(options))) {}
+
+host_place::~host_place() {
+  state_->destroyed = true;
+  for (const auto& each : state_->lost) each->end_blocking();
+  if (state_->link) state_->link->end_blocking();
+}
+
+task<void> host_place::open() { return open_in(state_); }
+
+task<std::unique_ptr<backend_process>> host_place::start(command what) { return start_in(state_, std::move(what)); }
+
+task<void> host_place::destroy() { return destroy_all(state_); }
+
+task<void> host_place::launch(std::shared_ptr<state> self) {
+  const launch_mark mark(self->launching, self->launched);
+  if (self->link) self->lost.push_back(std::move(self->link));
+  std::erase_if(self->lost, [](const auto& each) { return each->idle(); });
+  launched_resident fresh = launch_resident(self->executor, self->options.env);
+  resident_link_options options;
+  options.resident = fresh.process;
+  options.pool = self->options.pool;
+  options.log = self->options.log;
+  const auto link = std::make_shared<resident_link>(self->executor, std::move(options));
+  self->link = link;
+  co_await link->attach(fresh.channel);
+}
+
+task<std::shared_ptr<resident_session>> host_place::session_of(std::shared_ptr<state> self) {
+  for (;;) {
+    if (self->destroyed) throw error(make_error_code(errc::destroyed), "process context");
+    if (self->launching) {
+      co_await self->launched.wait();
+    } else if (!self->link || self->link->lost()) {
+      co_await launch(self);
+    } else {
+      co_return self->link->session();
+    }
+  }
+}
+
+task<void> host_place::open_in(std::shared_ptr<state> self) { (void)co_await session_of(std::move(self)); }
+
+task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<state> self, command what) {
+  auto session = co_await session_of(self);
+  auto start = start_on_resident(std::move(session), std::move(what), self->changes, self->options.transport);
+  co_return co_await std::move(start);
+}
+
+task<void> host_place::destroy_all(std::shared_ptr<state> self) {
+  self->destroyed = true;
+  while (self->launching) co_await self->launched.wait();
+  auto all = self->lost;
+  if (self->link) all.push_back(self->link);
+  for (const auto& each : all) co_await each->end();
+}
+
+}  // namespace berth

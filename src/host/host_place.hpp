@@ -1,0 +1,48 @@
+#pragma once
+/// One place on this host, and the resident that lives in it.
+
+#include "berth/backend.hpp"
+#include "context/resident_process.hpp"
+#include "core/blocking.hpp"
+#include "core/logger.hpp"
+
+#include <asio/any_io_executor.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace berth {
+
+struct host_place_options {
+  /// What the resident is started with, also a second one: the caller's environment as it was.
+  std::vector<std::string> env = {};
+  /// On top of it, for every command: "NAME=VALUE" sets, "NAME" removes.
+  std::vector<std::string> changes = {};
+  resident_transport transport = resident_transport::handed;
+  std::shared_ptr<blocking_pool> pool = {};
+  logger log = {};
+};
+
+class host_place final : public backend_place {
+ public:
+  host_place(asio::any_io_executor executor, host_place_options options);
+  ~host_place() override;
+
+  /// Starts the resident now, so that it is known whether it can be.
+  task<void> open();
+  task<std::unique_ptr<backend_process>> start(command what) override;
+  task<void> destroy() override;
+
+ private:
+  struct state;
+  static task<std::shared_ptr<resident_session>> session_of(std::shared_ptr<state> self);
+  static task<void> launch(std::shared_ptr<state> self);
+  static task<void> open_in(std::shared_ptr<state> self);
+  static task<std::unique_ptr<backend_process>> start_in(std::shared_ptr<state> self, command what);
+  static task<void> destroy_all(std::shared_ptr<state> self);
+
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace berth

@@ -1,0 +1,104 @@
+#include "host/process_backend.hpp"
+
+#include "berth/error.hpp"
+#include "host/host_place.hpp"
+#include "host/working_directory.hpp"
+
+#include <asio/io_context.hpp>
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace berth {
+namespace {
+
+std::vector<std::string> current_environment() {
+  std::vector<std::string> all;
+  for (char** each = ::environ; each != nullptr && *each != nullptr; ++each) all.emplace_back(*each);
+  return all;
+}
+
+void check_name(const std::string& name) {
+  const bool usable = !name.empty() && name.find('=') == name.npos && name.find('\0') == name.npos;
+  if (!usable) throw error(make_error_code(errc::invalid_argument), "env: '" + name + "' cannot be the name of a variable");
+}
+
+class process_backend final : public context_backend {
+ public:
+  process_backend(asio::any_io_executor executor, process_context_options options, resident_transport transport)
+      : shared_(std::make_shared<shared>(std::move(executor), std::move(options), transport)) {}
+
+  std::string_view type() const noexcept override { return "process"; }
+
+  capabilities can() const noexcept override {
+    capabilities all;
+    all.kills_tree = true;
+    all.separate_stderr = true;
+    all.stdin_stream = true;
+    all.signals = true;
+    all.reports_usage = true;
+    return all;
+  }
+
+  task<spawned_place> spawn(std::string, spawn_options options) override { return spawn_in(shared_, std::move(options)); }
+
+ private:
+  struct shared {
+    shared(asio::any_io_executor e, process_context_options o, resident_transport t)
+        : executor(std::move(e)), options(std::move(o)), transport(t), log(options.log) {}
+
+    std::vector<std::string> changes(const spawn_options& more) const {
+      std::vector<std::string> all;
+      for (const std::string& name : options.unset_env) check_name(name);
+      all = options.unset_env;
+      for (const auto* list : {&options.env, &more.env()}) {
+        for (const auto& [name, value] : *list) {
+          check_name(name);
+          all.push_back(name + "=" + value);
+        }
+      }
+      return all;
+    }
+
+    asio::any_io_executor executor;
+    process_context_options options;
+    resident_transport transport;
+    logger log;
+    std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
+  };
+
+  static task<spawned_place> spawn_in(std::shared_ptr<shared> self, spawn_options options) {
+    host_place_options place_options;
+    place_options.env = current_environment();
+    place_options.changes = self->changes(options);
+    place_options.transport = self->transport;
+    place_options.pool = self->pool;
+    place_options.log = self->log;
+    const std::string wanted = options.cwd().empty() ? self->options.cwd : options.cwd();
+    auto make = [wanted] { return make_working_directory(wanted); };
+    auto making = self->pool->run(make);
+    std::string cwd = co_await std::move(making);
+    const auto place = std::make_shared<host_place>(self->executor, std::move(place_options));
+    co_await place->open();
+    spawned_place done;
+    done.place = place;
+    done.cwd = std::move(cwd);
+    co_return done;
+  }
+
+  std::shared_ptr<shared> shared_;
+};
+
+}  // namespace
+
+std::shared_ptr<context_backend> make_process_backend(asio::any_io_executor executor, process_context_options options,
+                                                      resident_transport transport) {
+  return std::make_shared<process_backend>(std::move(executor), std::move(options), transport);
+}
+
+context make_process_context(asio::io_context& io, process_context_options options) {
+  return context(io.get_executor(), make_process_backend(io.get_executor(), std::move(options)));
+}
+
+}  // namespace berth

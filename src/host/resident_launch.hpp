@@ -1,0 +1,25 @@
+#pragma once
+/// Starting the resident that the library carries, on this host.
+
+#include "context/resident_channel.hpp"
+#include "os/helper_process.hpp"
+#include "os/memory_image.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace berth {
+
+/// The program, one for the whole process.
+memory_image& resident_image();
+
+struct launched_resident {
+  helper_process process;
+  std::shared_ptr<resident_channel> channel;
+};
+
+/// Over a socket pair, with the given environment. It waits for a hello.
+launched_resident launch_resident(asio::any_io_executor executor, const std::vector<std::string>& env);
+
+}  // namespace berth
