@@ -1,11 +1,119 @@
-#include <cstdio>
-#include <string_view>
+// The program `berth`: reads the first word, runs what it names, and ends with its exit code.
+
+#include "cli/exec_command.hpp"
+#include "cli/exec_options.hpp"
+#include "cli/subcommand.hpp"
+
+#include <berth/version.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+
+#include <csignal>
+#include <exception>
+#include <utility>
+
+namespace berth::cli {
+namespace {
+
+static_assert(version == BERTH_VERSION, "include/berth/version.hpp and meson.build name different versions");
+
+const subcommand subcommands[] = {
+    {"exec", "run a command, pass its output on, and end with its exit code", exec_help, exec_command},
+};
+
+const subcommand* find_subcommand(std::string_view name) {
+  for (const auto& each : subcommands) {
+    if (each.name == name) return &each;
+  }
+  return nullptr;
+}
+
+std::string general_help() {
+  std::string text =
+      "Usage: berth COMMAND [ARGUMENT...]\n"
+      "\n"
+      "Runs commands in places where work can be done, and leaves nothing behind.\n"
+      "\n"
+      "Commands:\n";
+  for (const auto& each : subcommands) text += fmt::format("  {:<9} {}\n", each.name, each.summary);
+  text +=
+      "  help      this text; 'berth help COMMAND' for one command\n"
+      "  version   the version of this program\n"
+      "\n"
+      "Example:\n"
+      "  berth exec --timeout 30s 'make test'\n";
+  return text;
+}
+
+/// Runs the io_context until the task has ended.
+int run_to_end(asio::io_context& io, task<int> work) {
+  int code = exit_own_failure;
+  std::exception_ptr failure;
+  asio::co_spawn(io, std::move(work), [&](std::exception_ptr thrown, int result) {
+    failure = std::move(thrown);
+    code = result;
+  });
+  io.run();
+  if (failure) std::rethrow_exception(failure);
+  return code;
+}
+
+const subcommand& subcommand_called(const std::string& name) {
+  const auto* found = find_subcommand(name);
+  if (found == nullptr)
+    throw usage_error(fmt::format("unknown command '{}'; 'berth help' lists those there are", name));
+  return *found;
+}
+
+int run_subcommand(const std::string& name, words arguments) {
+  const auto& found = subcommand_called(name);
+  try {
+    asio::io_context io(1);
+    return run_to_end(io, found.run(io, std::move(arguments)));
+  } catch (const std::exception& failure) {
+    print_error(found.name, failure.what());
+    return exit_own_failure;
+  }
+}
+
+int run(words arguments) {
+  if (arguments.empty()) {
+    print_text(general_help(), STDERR_FILENO);
+    return exit_own_failure;
+  }
+  const auto first = arguments.front();
+  arguments.erase(arguments.begin());
+  if (first == "version" || first == "--version") return print_text(fmt::format("berth {}\n", version));
+  if (first == "help" || first == "--help" || first == "-h") {
+    return print_text(arguments.empty() ? general_help() : std::string(subcommand_called(arguments.front()).help));
+  }
+  return run_subcommand(first, std::move(arguments));
+}
+
+/// Descriptors that we open must not become standard streams by chance. Reading from one that was closed finds the end, writing
+/// to standard output fails, as it would have, and what goes to standard error is dropped.
+void fill_standard_descriptors() {
+  constexpr int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+  for (int fd = 0; fd < 3; ++fd) {
+    if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", modes[fd]);
+  }
+}
+
+}  // namespace
+}  // namespace berth::cli
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "version") {
-    std::puts("berth " BERTH_VERSION);
-    return 0;
+  using namespace berth::cli;
+  fill_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // a write that nobody reads is an error like others
+  try {
+    return run(words(argv + (argc > 0 ? 1 : 0), argv + argc));
+  } catch (const std::exception& failure) {
+    print_error(failure.what());
+    return exit_own_failure;
   }
-  std::fputs("usage: berth version\n", stderr);
-  return 2;
 }

@@ -1,0 +1,101 @@
+#include "cli/arguments.hpp"
+
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+#include <CLI/Error.hpp>
+#include <CLI/Option.hpp>
+
+#include <algorithm>
+
+namespace berth::cli {
+namespace {
+
+[[noreturn]] void refuse_option(const CLI::App& app, const std::string& name) {
+  throw usage_error(fmt::format("unknown option '{}'; 'berth help {}' lists those there are", name, app.get_name()));
+}
+
+bool takes_value(const CLI::App& app, const std::string& name) {
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) refuse_option(app, name);
+  return option->get_items_expected_max() > 0;
+}
+
+using word_iterator = words::const_iterator;
+
+/// Moves to the next word, which must be there.
+const std::string& next_word(word_iterator& at, word_iterator end, const std::string& option) {
+  if (std::next(at) == end) throw usage_error(fmt::format("{} needs a value", option));
+  return *++at;
+}
+
+/// `--name`, `--name value` and `--name=value`.
+void take_long(const CLI::App& app, word_iterator& at, word_iterator end, words& options) {
+  const auto equals = at->find('=');
+  const auto name = at->substr(0, equals);
+  options.push_back(name);
+  if (takes_value(app, name)) {
+    options.push_back(equals == std::string::npos ? next_word(at, end, name) : at->substr(equals + 1));
+  } else if (equals != std::string::npos) {
+    throw usage_error(fmt::format("{} takes no value", name));
+  }
+}
+
+/// `-x`, `-e value`, `-evalue`, and flags together: `-xevalue`.
+void take_short(const CLI::App& app, word_iterator& at, word_iterator end, words& options) {
+  const std::string letters = at->substr(1);
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    const std::string name{'-', letters[i]};
+    options.push_back(name);
+    if (!takes_value(app, name)) continue;
+    const auto rest = letters.substr(i + 1);
+    options.push_back(rest.empty() ? next_word(at, end, name) : rest);
+    return;
+  }
+}
+
+}  // namespace
+
+divided_words divide_words(const CLI::App& app, const words& all) {
+  divided_words divided;
+  auto at = all.begin();
+  for (; at != all.end() && at->size() > 1 && at->front() == '-' && *at != "--"; ++at) {
+    const auto take = at->starts_with("--") ? take_long : take_short;
+    take(app, at, all.end(), divided.options);
+  }
+  if (at != all.end() && *at == "--") ++at;
+  divided.command.assign(at, all.end());
+  return divided;
+}
+
+void add_value(CLI::App& app, const std::string& names) {
+  app.add_option(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void parse_options(CLI::App& app, words options) {
+  std::reverse(options.begin(), options.end());  // as CLI11 wants them
+  try {
+    app.parse(options);
+  } catch (const CLI::ParseError& failure) {
+    throw usage_error(failure.what());
+  }
+}
+
+words values_of(const CLI::App& app, const std::string& name) { return app.get_option(name)->results(); }
+
+std::optional<std::string> last_value_of(const CLI::App& app, const std::string& name) {
+  const auto values = values_of(app, name);
+  return values.empty() ? std::nullopt : std::optional(values.back());
+}
+
+std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const std::string& name) {
+  const auto value = last_value_of(app, name);
+  if (!value) return std::nullopt;
+  const auto time = parse_duration(*value);
+  if (!time) {
+    throw usage_error(fmt::format("{}: '{}' is not a time; write 30s, 1.5s, 200ms, 2m or 1h30m", name, *value));
+  }
+  return time;
+}
+
+}  // namespace berth::cli

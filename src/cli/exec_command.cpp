@@ -1,0 +1,282 @@
+#include "cli/exec_command.hpp"
+
+#include "cli/exec_options.hpp"
+#include "cli/json_events.hpp"
+#include "cli/standard_stream.hpp"
+#include "cli/stdin_pump.hpp"
+#include "core/compat.hpp"
+#include "core/deadline.hpp"
+#include "core/task_group.hpp"
+
+#include <berth/error.hpp>
+#include <berth/process_context.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <asio/signal_set.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace berth::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+// Ending a place takes milliseconds; one that does not answer must not keep us.
+constexpr auto end_limit = 10s;
+
+/// Everything of one `berth exec`; shared by the coroutines that run beside each other.
+struct exec_run {
+  exec_run(asio::io_context& io, exec_options given)
+      : options(std::move(given)),
+        place(make_process_context(io)),
+        out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
+        err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out),
+        signals(io),
+        group(io.get_executor()) {}
+
+  exec_options options;
+  context place;
+  std::optional<handle> where;
+  std::optional<process> running;
+  standard_stream out;
+  standard_stream err;
+  json_events events;
+  asio::signal_set signals;
+  task_group group;
+
+  exec_summary summary;
+  int code = exit_own_failure;
+  bool told_result = false;
+  bool finished = false;
+};
+
+// ---- what is told about the end ---------------------------------------------------------------------------------------
+
+/// A signal that we passed on, or that says somebody stopped reading, is no news.
+bool is_expected(int signo) {
+  return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT || signo == SIGPIPE;
+}
+
+void tell_status(const exec_options& options, const exit_status& status) {
+  switch (status.reason()) {
+    case end_reason::exited:
+    case end_reason::cancelled:
+      return;
+    case end_reason::timed_out:
+      return print_error(fmt::format("timed out after {}", duration_text(*options.timeout)));
+    case end_reason::idle_timed_out:
+      return print_error(fmt::format("timed out after {} without output", duration_text(*options.idle_timeout)));
+    case end_reason::signaled:
+      if (is_expected(status.signal())) return;
+      return print_error(fmt::format("ended by {}", describe(status)));
+    case end_reason::start_failed:
+      return print_error("exec", status.message());
+    default:
+      return print_error("exec", describe(status));
+  }
+}
+
+void tell_end(const exec_options& options, const exec_summary& summary) {
+  tell_status(options, summary.status);
+  for (const auto& one : summary.survivors) {
+    print_error("exec", fmt::format("process {} ({}) of another user could not be ended", one.pid, one.name));
+  }
+  if (summary.streams_open) print_error("exec", "what the command left running held its output open, and was ended");
+}
+
+// ---- the command --------------------------------------------------------------------------------------------------------
+
+/// Gives the failure of our own output; a failure of the command's is thrown.
+task<std::error_code> put(standard_stream& stream, std::string bytes) {
+  try {
+    co_await stream.write(std::move(bytes));
+  } catch (const std::system_error& failure) {
+    if (is_cancelled(failure.code())) throw;
+    co_return failure.code();
+  }
+  co_return std::error_code();
+}
+
+task<std::error_code> pass_on(std::shared_ptr<exec_run> run, chunk piece) {
+  const bool is_out = piece.stream() == output_stream::std_out;
+  (is_out ? run->summary.out_bytes : run->summary.err_bytes) += piece.bytes().size();
+  auto& stream = is_out || run->options.json ? run->out : run->err;
+  auto bytes = run->options.json ? run->events.output(piece) : std::move(piece).bytes();
+  co_return co_await put(stream, std::move(bytes));
+}
+
+task<std::error_code> pass_on_all(std::shared_ptr<exec_run> run) {
+  for (;;) {
+    auto piece = co_await run->running->next();
+    if (!piece) co_return std::error_code();
+    const auto failure = co_await pass_on(run, std::move(*piece));
+    if (failure) co_return failure;
+  }
+}
+
+void sum_up(exec_run& run, clock::time_point began) {
+  auto& summary = run.summary;
+  summary.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - began);
+  summary.status = run.running->status().value_or(exit_status());
+  summary.usage = run.running->usage();
+  summary.streams_open = run.running->streams_open();
+  summary.survivors = run.running->survivors();
+  run.code = summary.status.code();
+}
+
+task<std::error_code> write_event(std::shared_ptr<exec_run> run, std::string lines) {
+  if (!run->options.json) co_return std::error_code();
+  co_return co_await put(run->out, std::move(lines));
+}
+
+/// From the start of the command to its last byte. Gives the failure of our own output.
+task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
+  const auto began = clock::now();
+  auto what = make_command(run->options);
+  auto started = co_await run->place.exec_stream(*run->where, std::move(what));
+  run->running.emplace(std::move(started));
+  // A command that did not start has no pid, and leaves our standard input to whoever comes next.
+  if (run->running->pid() != 0) {
+    auto line = run->events.start(run->running->pid());
+    const auto failure = co_await write_event(run, std::move(line));
+    if (failure) co_return failure;
+    run->group.spawn(pump_stdin(*run->running));
+  }
+  const auto failure = co_await pass_on_all(run);
+  if (failure) co_return failure;
+  sum_up(*run, began);
+  auto lines = run->events.rest() + run->events.result(run->summary);
+  run->told_result = true;
+  co_return co_await write_event(run, std::move(lines));
+}
+
+/// Whatever happens in it, the loop that waits for signals comes to its end too.
+struct end_of_work {
+  exec_run& run;
+  ~end_of_work() {
+    run.finished = true;
+    run.signals.cancel();
+  }
+};
+
+task<void> work(std::shared_ptr<exec_run> run) {
+  const end_of_work at_end{*run};
+  auto where = co_await run->place.spawn();
+  run->where = std::move(where);
+  const auto failure = co_await run_command(run);
+  if (!failure) {
+    tell_end(run->options, run->summary);
+  } else {
+    co_await run->running->kill();
+    run->told_result = true;  // nobody is there to hear it
+    const bool is_broken_pipe = failure == std::errc::broken_pipe;
+    run->code = is_broken_pipe ? exit_broken_pipe : exit_own_failure;
+    if (!is_broken_pipe) print_error("exec", fmt::format("output: {}", failure.message()));
+  }
+  run->group.cancel();
+}
+
+// ---- signals ------------------------------------------------------------------------------------------------------------
+
+/// Those that whoever started us wants ignored stay so, as under nohup.
+void listen_for_signals(asio::signal_set& signals) {
+  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction now {};
+    if (::sigaction(signo, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+    signals.add(signo);
+  }
+}
+
+/// Passes signals on to the command. The second INT ends it with its tree, and what waits for a slow reader is dropped.
+task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
+  constexpr auto token = as_tuple(asio::use_awaitable);
+  int interrupts = 0;
+  while (!run->finished) {
+    const auto result = co_await run->signals.async_wait(token);
+    if (std::get<0>(result)) continue;
+    const int signo = std::get<1>(result);
+    if (!run->running) {
+      run->code = 128 + signo;
+      run->group.cancel();
+    } else if (signo == SIGINT && ++interrupts > 1) {
+      co_await run->running->kill();
+      run->out.give_up();
+      run->err.give_up();
+    } else {
+      run->running->signal(signo);
+    }
+  }
+}
+
+// ---- from beginning to end ------------------------------------------------------------------------------------------------
+
+/// Awaits, and gives what was thrown instead of throwing it.
+task<std::exception_ptr> failure_of(task<void> work) {
+  try {
+    co_await std::move(work);
+  } catch (...) {
+    co_return std::current_exception();
+  }
+  co_return nullptr;
+}
+
+task<void> run_all(std::shared_ptr<exec_run> run) {
+  run->group.spawn(work(run));
+  const auto failure = co_await failure_of(pass_signals_on(run));
+  if (failure) run->group.cancel();
+  co_await run->group.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+task<void> end_place(std::shared_ptr<exec_run> run) {
+  run->running.reset();
+  if (!run->where) co_return;
+  auto ending = run->place.destroy(*run->where);
+  co_await with_deadline(std::move(ending), end_limit);
+}
+
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& thrown) {
+    return thrown.what();
+  }
+}
+
+task<int> run_exec(asio::io_context& io, exec_options options) {
+  const auto run = std::make_shared<exec_run>(io, std::move(options));
+  listen_for_signals(run->signals);
+  const auto failure = co_await failure_of(run_all(run));
+  const auto ending = co_await failure_of(end_place(run));
+  std::string message = "cancelled";
+  if (failure) {
+    run->code = exit_own_failure;
+    message = message_of(failure);
+    print_error("exec", message);
+  } else if (ending) {
+    print_error("exec", message_of(ending));  // the command's own end is known, and stands
+  }
+  if (!run->told_result) {
+    auto line = run->events.failure(run->code, message);
+    co_await write_event(run, std::move(line));
+  }
+  co_return run->code;
+}
+
+}  // namespace
+
+task<int> exec_command(asio::io_context& io, words arguments) {
+  auto options = parse_exec_options(arguments);
+  if (options.help) return show_help(exec_help);
+  return run_exec(io, std::move(options));
+}
+
+}  // namespace berth::cli

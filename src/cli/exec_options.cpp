@@ -1,0 +1,158 @@
+#include "cli/exec_options.hpp"
+
+#include "cli/arguments.hpp"
+
+#include <fmt/format.h>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <filesystem>
+#include <system_error>
+
+namespace berth::cli {
+
+const std::string_view exec_help = R"(Usage: berth exec [OPTIONS] [--] COMMAND
+       berth exec [OPTIONS] [--] PROGRAM ARGUMENT...
+
+Runs a command on this host, passes its output on as it comes, and ends with its exit code.
+
+One word is shell text for /bin/sh; several are a program and its arguments, without a shell.
+Everything from the first word that is no option belongs to the command; `--` says so where the
+command itself begins with a dash.
+
+Our standard input becomes the command's, and ends where ours does. Where it must stay untouched
+(in a loop that reads a file, for instance), add </dev/null.
+
+Options:
+  --cwd DIR             run in this directory
+  -e, --env NAME=VALUE  set a variable; NAME alone passes on ours
+  --unset-env NAME      remove a variable
+  --env-file FILE       set variables from a file: NAME=VALUE or NAME a line, # for comments
+                        (removals come first, then files, then --env)
+  --timeout TIME        end the command after this time: 30s, 1.5s, 200ms, 2m, 1h30m
+  --idle-timeout TIME   end it after this time without output
+  --grace TIME          how long it may take to end after TERM, before KILL; default 2s
+  --merge-stderr        both outputs as standard output, in the exact order of the writes
+  --json                events on standard output, a JSON object a line: start, output, result
+  -h, --help            this text
+
+INT, TERM, HUP and QUIT are passed on to the command. A second INT ends it with all it started.
+
+What the command leaves running ends with berth: a server put in the background, and daemons too,
+such as those of tmux, gradle or emacs. Start those outside if they shall stay.
+
+Exit code:
+  the command's; 128+N when signal N ended it
+  124  a time limit ended it
+  125  berth itself failed or was called wrongly (a command can give 125 too; --json tells them
+       apart)
+  126  the command was found and could not be run
+  127  the command was not found
+  141  nobody reads our output any more; the command was ended
+
+Examples:
+  berth exec 'make test 2>&1 | tail -n 20'
+  berth exec --cwd app --timeout 10m -- npm run build
+  berth exec -e CI=1 --unset-env HOME -- env
+  berth exec --json --idle-timeout 1m pytest -q | jq -r 'select(.type == "result").reason'
+  tar c src | berth exec --cwd /tmp/copy tar x
+)";
+
+namespace {
+
+void declare_options(CLI::App& app) {
+  app.set_help_flag("");
+  for (const char* names :
+       {"--cwd", "-e,--env", "--unset-env", "--env-file", "--timeout", "--idle-timeout", "--grace"}) {
+    add_value(app, names);
+  }
+  for (const char* names : {"--merge-stderr", "--json", "-h,--help"}) app.add_flag(names);
+}
+
+/// A directory that cannot be entered is a mistake of the caller's, not a command that failed.
+std::string checked_directory(std::string path) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  if (status.type() != std::filesystem::file_type::directory) {
+    const auto why = failure ? failure : std::make_error_code(std::errc::not_a_directory);
+    throw usage_error(fmt::format("--cwd {}: {}", path, why.message()));
+  }
+  return path;
+}
+
+env_changes collect_environment(const CLI::App& app) {
+  env_changes changes;
+  for (auto& name : values_of(app, "--unset-env")) {
+    if (name.empty() || name.find('=') != std::string::npos) {
+      throw usage_error(fmt::format("--unset-env: '{}' is no variable name", name));
+    }
+    changes.push_back({std::move(name), std::nullopt});
+  }
+  for (const auto& path : values_of(app, "--env-file")) add_env_file(changes, path);
+  for (const auto& entry : values_of(app, "--env")) add_variable(changes, entry, "--env");
+  return changes;
+}
+
+std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std::string& name) {
+  const auto limit = duration_of(app, name);
+  if (limit && limit->count() == 0) throw usage_error(fmt::format("{} must be more than 0", name));
+  return limit;
+}
+
+}  // namespace
+
+exec_options parse_exec_options(const words& arguments) {
+  CLI::App app("", "exec");
+  declare_options(app);
+  auto divided = divide_words(app, arguments);
+  parse_options(app, std::move(divided.options));
+
+  exec_options options;
+  options.help = app.count("--help") > 0;
+  if (options.help) return options;
+  if (divided.command.empty()) throw usage_error("no command given; 'berth help exec' shows how");
+  options.command_words = std::move(divided.command);
+  options.env = collect_environment(app);
+  options.timeout = limit_of(app, "--timeout");
+  options.idle_timeout = limit_of(app, "--idle-timeout");
+  options.grace = duration_of(app, "--grace");
+  options.merge_stderr = app.count("--merge-stderr") > 0;
+  options.json = app.count("--json") > 0;
+  if (auto cwd = last_value_of(app, "--cwd")) options.cwd = checked_directory(std::move(*cwd));
+  return options;
+}
+
+command make_command(const exec_options& options) {
+  const bool is_shell_text = options.command_words.size() == 1;
+  command what = is_shell_text ? command(options.command_words.front()) : command(options.command_words);
+  if (!options.cwd.empty()) what.cwd(options.cwd);
+  for (const auto& change : options.env) {
+    if (change.value)
+      what.env(change.name, *change.value);
+    else
+      what.unset_env(change.name);
+  }
+  if (options.timeout) what.timeout(*options.timeout);
+  if (options.idle_timeout) what.idle_timeout(*options.idle_timeout);
+  if (options.grace) what.grace(*options.grace);
+  what.merge_stderr(options.merge_stderr);
+  what.input_stream();
+  what.validate();
+  return what;
+}
+
+std::string duration_text(std::chrono::milliseconds time) {
+  using namespace std::chrono;
+  std::string text;
+  const auto whole_hours = duration_cast<hours>(time);
+  const auto whole_minutes = duration_cast<minutes>(time - whole_hours);
+  const auto rest = time - whole_hours - whole_minutes;
+  if (whole_hours.count() > 0) text += fmt::format("{}h", whole_hours.count());
+  if (whole_minutes.count() > 0) text += fmt::format("{}m", whole_minutes.count());
+  if (rest.count() == 0 && !text.empty()) return text;
+  if (rest < 1s && text.empty()) return fmt::format("{}ms", rest.count());
+  return text + fmt::format("{}s", static_cast<double>(rest.count()) / 1000);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,39 @@
+#pragma once
+/// The arguments of `berth exec`.
+
+#include "cli/env_file.hpp"
+#include "cli/subcommand.hpp"
+
+#include <berth/command.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace berth::cli {
+
+extern const std::string_view exec_help;
+
+struct exec_options {
+  words command_words;
+  std::string cwd = {};
+  env_changes env = {};
+  std::optional<std::chrono::milliseconds> timeout = {};
+  std::optional<std::chrono::milliseconds> idle_timeout = {};
+  std::optional<std::chrono::milliseconds> grace = {};
+  bool merge_stderr = false;
+  bool json = false;
+  bool help = false;
+};
+
+/// Reads the words behind `berth exec`, and the files that they name. Throws usage_error.
+exec_options parse_exec_options(const words& arguments);
+
+/// One word is shell text, several are a program and its arguments.
+command make_command(const exec_options& options);
+
+/// "1h30m", "1.5s": the same notation that the options take.
+std::string duration_text(std::chrono::milliseconds time);
+
+}  // namespace berth::cli

@@ -1,0 +1,63 @@
+#include "cli/json_events.hpp"
+
+#include "core/json.hpp"
+
+namespace berth::cli {
+namespace {
+
+std::string line_of(json_object event) { return json(std::move(event)).dump() + '\n'; }
+
+std::string output_line(output_stream stream, std::string bytes) {
+  if (bytes.empty()) return {};
+  json_object event{{"type", "output"}, {"stream", stream == output_stream::std_out ? "stdout" : "stderr"}};
+  if (is_utf8(bytes))
+    event.append("text", std::move(bytes));
+  else
+    event.append("base64", base64_encode(bytes));
+  return line_of(std::move(event));
+}
+
+double milliseconds_of(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+json_array survivor_list(const std::vector<survivor>& survivors) {
+  json_array list;
+  for (const auto& one : survivors) list.push_back(json_object{{"pid", one.pid}, {"name", one.name}});
+  return list;
+}
+
+}  // namespace
+
+std::string json_events::start(std::int64_t pid) const { return line_of({{"type", "start"}, {"pid", pid}}); }
+
+std::string json_events::output(const chunk& piece) {
+  auto& stream = piece.stream() == output_stream::std_out ? out_ : err_;
+  return output_line(piece.stream(), stream.feed(piece.bytes()));
+}
+
+std::string json_events::rest() {
+  return output_line(output_stream::std_out, out_.finish()) + output_line(output_stream::std_err, err_.finish());
+}
+
+std::string json_events::result(const exec_summary& summary) const {
+  const auto& status = summary.status;
+  return line_of({
+      {"type", "result"},
+      {"reason", to_string(status.reason())},
+      {"exit_code", status.code()},
+      {"signal", status.signal()},
+      {"message", describe(status)},
+      {"wall_ms", milliseconds_of(summary.wall_time)},
+      {"user_ms", milliseconds_of(summary.usage.user_time)},
+      {"system_ms", milliseconds_of(summary.usage.system_time)},
+      {"max_rss_bytes", summary.usage.max_rss_bytes},
+      {"streams_open", summary.streams_open},
+      {"survivors", survivor_list(summary.survivors)},
+      {"bytes", json_object{{"stdout", summary.out_bytes}, {"stderr", summary.err_bytes}}},
+  });
+}
+
+std::string json_events::failure(int exit_code, std::string_view message) const {
+  return line_of({{"type", "result"}, {"reason", "failed"}, {"exit_code", exit_code}, {"message", message}});
+}
+
+}  // namespace berth::cli

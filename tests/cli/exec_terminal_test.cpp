@@ -1,0 +1,97 @@
+#include "cli/program.hpp"
+
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+using namespace berth::test;
+
+namespace {
+
+/// Shell text on a terminal of its own, of which the test is the user.
+class terminal_session {
+ public:
+  explicit terminal_session(const std::string& text) {
+    pid_ = ::forkpty(&master_, nullptr, nullptr, nullptr);
+    if (pid_ == 0) {
+      ::execl("/bin/sh", "sh", "-c", text.c_str(), BERTH_PROGRAM, nullptr);
+      ::_exit(99);
+    }
+    REQUIRE(pid_ > 0);
+  }
+  terminal_session(const terminal_session&) = delete;
+  terminal_session& operator=(const terminal_session&) = delete;
+  ~terminal_session() {
+    ::kill(pid_, SIGKILL);
+    ::close(master_);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  void type(std::string_view keys) { CHECK(::write(master_, keys.data(), keys.size()) > 0); }
+
+  bool shows(std::string_view text) {
+    const auto deadline = std::chrono::steady_clock::now() + program::patience;
+    while (screen_.find(text) == std::string::npos) {
+      pollfd ready{master_, POLLIN, 0};
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      if (::poll(&ready, 1, 1000) <= 0) continue;
+      std::array<char, 4096> buffer;
+      const auto count = ::read(master_, buffer.data(), buffer.size());
+      if (count <= 0) return false;
+      screen_.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+
+  const std::string& screen() const { return screen_; }
+
+ private:
+  int master_ = -1;
+  pid_t pid_ = -1;
+  std::string screen_;
+};
+
+}  // namespace
+
+TEST_CASE("terminal: control C is an INT for the command, and not the end of anything else") {
+  nothing_left guard;
+  terminal_session session(
+      "trap : INT; \"$0\" exec 'trap \"echo got; exit 5\" INT; echo ready; while :; do sleep 0.05; done'; echo code "
+      "$?");
+  REQUIRE(session.shows("ready"));
+  session.type("\x03");
+  CHECK(session.shows("code 5"));
+  CAPTURE(session.screen());
+  CHECK(session.shows("got"));
+}
+
+TEST_CASE("terminal: lines reach the command, and control D ends its input") {
+  nothing_left guard;
+  terminal_session session("\"$0\" exec 'echo ready; cat; echo end'; echo code $?");
+  REQUIRE(session.shows("ready"));
+  session.type("hello\n");
+  CHECK(session.shows("hello\r\nhello\r\n"));  // echo of the terminal, then cat
+  session.type("\x04");
+  CHECK(session.shows("code 0"));
+}
+
+TEST_CASE("terminal: in the background we neither stop nor take what is typed") {
+  nothing_left guard;
+  terminal_session session("set -m; \"$0\" exec 'sleep 0.5; echo done' & read line; wait; echo shell got $line");
+  session.type("words\n");
+  CHECK(session.shows("shell got words"));
+  CHECK(session.shows("done"));
+}
+
+TEST_CASE("terminal: brought to the foreground, we read again") {
+  nothing_left guard;
+  terminal_session session("set -m; \"$0\" exec 'echo ready; read line; echo command got $line' & sleep 1; fg");
+  REQUIRE(session.shows("ready"));
+  REQUIRE(session.shows("exec"));  // the shell names the job it brings back
+  session.type("words\n");
+  CHECK(session.shows("command got words"));
+}
