@@ -1,8 +1,8 @@
 #include "core/blocking.hpp"
 
 #include "berth/error.hpp"
-#include "core/run.hpp"
 #include "core/task_group.hpp"
+#include "support/async.hpp"
 
 #include <doctest/doctest.h>
 #include <asio/io_context.hpp>
@@ -48,111 +48,81 @@ task<void> pass_gate(blocking_pool& pool, gate& at, std::string& note) {
 
 }  // namespace
 
-TEST_CASE("blocking_pool: runs the function on another thread and comes back") {
-  struct body {
-    static task<void> run() {
-      blocking_pool pool;
-      const auto here = std::this_thread::get_id();
-      auto where = [] { return std::this_thread::get_id(); };
-      const auto there = co_await pool.run(where);
-      CHECK(there != here);
-      CHECK(std::this_thread::get_id() == here);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("blocking_pool: runs the function on another thread and comes back") {
+  blocking_pool pool;
+  const auto here = std::this_thread::get_id();
+  auto where = [] { return std::this_thread::get_id(); };
+  const auto there = co_await pool.run(where);
+  CHECK(there != here);
+  CHECK(std::this_thread::get_id() == here);
 }
 
-TEST_CASE("blocking_pool: gives move-only results, and takes move-only functions") {
-  struct body {
-    static task<void> run() {
-      blocking_pool pool;
-      auto owned = std::make_unique<int>(7);
-      auto give = [owned = std::move(owned)]() mutable { return std::move(owned); };
-      const auto result = co_await pool.run(std::move(give));
-      CHECK(*result == 7);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("blocking_pool: gives move-only results, and takes move-only functions") {
+  blocking_pool pool;
+  auto owned = std::make_unique<int>(7);
+  auto give = [owned = std::move(owned)]() mutable { return std::move(owned); };
+  const auto result = co_await pool.run(std::move(give));
+  CHECK(*result == 7);
 }
 
-TEST_CASE("blocking_pool: exceptions travel") {
-  struct body {
-    static task<void> run() {
-      blocking_pool pool;
-      auto fail = [] { throw std::runtime_error("no such disk"); };
-      std::string thrown;
-      try {
-        co_await pool.run(fail);
-      } catch (const std::runtime_error& caught) {
-        thrown = caught.what();
-      }
-      CHECK(thrown == "no such disk");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("blocking_pool: exceptions travel") {
+  blocking_pool pool;
+  auto fail = [] { throw std::runtime_error("no such disk"); };
+  std::string thrown;
+  try {
+    co_await pool.run(fail);
+  } catch (const std::runtime_error& caught) {
+    thrown = caught.what();
+  }
+  CHECK(thrown == "no such disk");
 }
 
-TEST_CASE("blocking_pool: its threads take no signals") {
-  struct body {
-    static task<void> run() {
-      blocking_pool pool;
-      auto blocked = [] {
-        sigset_t mask;
-        pthread_sigmask(SIG_SETMASK, nullptr, &mask);
-        return sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGINT) == 1;
-      };
-      CHECK(co_await pool.run(blocked));
-    }
+ASYNC_TEST("blocking_pool: its threads take no signals") {
+  blocking_pool pool;
+  auto blocked = [] {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    return sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGINT) == 1;
   };
-  test::run(body::run());
+  CHECK(co_await pool.run(blocked));
 }
 
-TEST_CASE("blocking_pool: a cancelled call that has not begun is withdrawn, one that has is waited for") {
-  struct body {
-    static task<void> run() {
-      blocking_pool pool(1);
-      task_group group(co_await asio::this_coro::executor);
-      gate at;
-      std::string first;
-      std::string second;
-      group.spawn(pass_gate(pool, at, first));
-      at.reached.wait(false);
-      group.spawn(pass_gate(pool, at, second));
-      group.cancel();
-      CHECK_FALSE(co_await group.ended_by(std::chrono::steady_clock::now() + 20ms));
-      CHECK(second == "withdrawn");
-      CHECK(first.empty());
-      at.release();
-      co_await group.join();
-      CHECK(first == "passed");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("blocking_pool: a cancelled call that has not begun is withdrawn, one that has is waited for") {
+  blocking_pool pool(1);
+  task_group group(co_await asio::this_coro::executor);
+  gate at;
+  std::string first;
+  std::string second;
+  group.spawn(pass_gate(pool, at, first));
+  at.reached.wait(false);
+  group.spawn(pass_gate(pool, at, second));
+  group.cancel();
+  CHECK_FALSE(co_await group.ended_by(std::chrono::steady_clock::now() + 20ms));
+  CHECK(second == "withdrawn");
+  CHECK(first.empty());
+  at.release();
+  co_await group.join();
+  CHECK(first == "passed");
 }
 
-TEST_CASE("blocking_pool: a destroyed pool waits for what has begun and withdraws the rest") {
-  struct body {
-    static task<void> run() {
-      std::optional<blocking_pool> pool(std::in_place, 1);
-      task_group group(co_await asio::this_coro::executor);
-      gate at;
-      std::string first;
-      std::string second;
-      group.spawn(pass_gate(*pool, at, first));
-      group.spawn(pass_gate(*pool, at, second));
-      at.reached.wait(false);
-      std::thread opener([&at] {
-        std::this_thread::sleep_for(10ms);
-        at.release();
-      });
-      pool.reset();
-      opener.join();
-      co_await group.join();
-      CHECK(first == "passed");
-      CHECK(second == "withdrawn");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("blocking_pool: a destroyed pool waits for what has begun and withdraws the rest") {
+  std::optional<blocking_pool> pool(std::in_place, 1);
+  task_group group(co_await asio::this_coro::executor);
+  gate at;
+  std::string first;
+  std::string second;
+  group.spawn(pass_gate(*pool, at, first));
+  group.spawn(pass_gate(*pool, at, second));
+  at.reached.wait(false);
+  std::thread opener([&at] {
+    std::this_thread::sleep_for(10ms);
+    at.release();
+  });
+  pool.reset();
+  opener.join();
+  co_await group.join();
+  CHECK(first == "passed");
+  CHECK(second == "withdrawn");
 }
 
 TEST_CASE("blocking_pool: an io_context that goes away waits for the function that has begun") {
@@ -204,20 +174,18 @@ TEST_CASE("blocking_pool: may be owned by a coroutine that its io_context takes 
   CHECK(note.empty());
 }
 
-TEST_CASE("blocking_pool: many calls") {
+ASYNC_TEST("blocking_pool: many calls") {
   struct body {
     static task<void> add(blocking_pool& pool, std::atomic<int>& sum, int n) {
       auto work = [&sum, n] { sum += n; };
       co_await pool.run(work);
     }
-    static task<void> run() {
-      blocking_pool pool;
-      task_group group(co_await asio::this_coro::executor);
-      std::atomic<int> sum = 0;
-      for (int i = 1; i <= 500; ++i) group.spawn(add(pool, sum, i));
-      co_await group.join();
-      CHECK(sum == 125250);
-    }
   };
-  test::run(body::run());
+
+  blocking_pool pool;
+  task_group group(co_await asio::this_coro::executor);
+  std::atomic<int> sum = 0;
+  for (int i = 1; i <= 500; ++i) group.spawn(body::add(pool, sum, i));
+  co_await group.join();
+  CHECK(sum == 125250);
 }

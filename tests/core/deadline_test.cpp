@@ -1,8 +1,8 @@
 #include "core/deadline.hpp"
 
 #include "berth/error.hpp"
-#include "core/run.hpp"
 #include "core/task_group.hpp"
+#include "support/async.hpp"
 
 #include <doctest/doctest.h>
 #include <asio/error.hpp>
@@ -74,71 +74,51 @@ std::error_code code_of(const std::exception_ptr& thrown) {
 
 }  // namespace
 
-TEST_CASE("with_deadline: gives the result of work that ends in time") {
-  struct body {
-    static task<void> run() {
-      auto work = give_after(1ms, 7);
-      const auto got = co_await with_deadline(std::move(work), 5s);
-      CHECK(*got.number == 7);
-      co_await with_deadline(pause(1ms), 5s);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("with_deadline: gives the result of work that ends in time") {
+  auto work = give_after(1ms, 7);
+  const auto got = co_await with_deadline(std::move(work), 5s);
+  CHECK(*got.number == 7);
+  co_await with_deadline(pause(1ms), 5s);
 }
 
-TEST_CASE("with_deadline: throws timeout when the time has passed, and the work has ended by then") {
-  struct body {
-    static task<void> run() {
-      bool ended = false;
-      std::error_code code;
-      try {
-        co_await with_deadline(end_slowly(ended), 2ms);
-      } catch (const error& caught) {
-        code = caught.code();
-      }
-      CHECK(ended);
-      (void)code;
-      const auto start = clock_type::now();
-      try {
-        co_await with_deadline(pause(1h), 2ms);
-      } catch (const error& caught) {
-        code = caught.code();
-      }
-      CHECK(code == errc::timeout);
-      CHECK(clock_type::now() - start < 1s);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("with_deadline: throws timeout when the time has passed, and the work has ended by then") {
+  bool ended = false;
+  std::error_code code;
+  try {
+    co_await with_deadline(end_slowly(ended), 2ms);
+  } catch (const error& caught) {
+    code = caught.code();
+  }
+  CHECK(ended);
+  (void)code;
+  const auto start = clock_type::now();
+  try {
+    co_await with_deadline(pause(1h), 2ms);
+  } catch (const error& caught) {
+    code = caught.code();
+  }
+  CHECK(code == errc::timeout);
+  CHECK(clock_type::now() - start < 1s);
 }
 
-TEST_CASE("with_deadline: the error of the work comes at once") {
-  struct body {
-    static task<void> run() {
-      const auto start = clock_type::now();
-      std::string thrown;
-      try {
-        co_await with_deadline(fail_after(1ms), 1h);
-      } catch (const std::runtime_error& caught) {
-        thrown = caught.what();
-      }
-      CHECK(thrown == "work failed");
-      CHECK(clock_type::now() - start < 1s);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("with_deadline: the error of the work comes at once") {
+  const auto start = clock_type::now();
+  std::string thrown;
+  try {
+    co_await with_deadline(fail_after(1ms), 1h);
+  } catch (const std::runtime_error& caught) {
+    thrown = caught.what();
+  }
+  CHECK(thrown == "work failed");
+  CHECK(clock_type::now() - start < 1s);
 }
 
-TEST_CASE("with_deadline: a result in spite of the timeout is not lost") {
-  struct body {
-    static task<void> run() {
-      const int got = co_await with_deadline(give_in_spite(9), 1ms);
-      CHECK(got == 9);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("with_deadline: a result in spite of the timeout is not lost") {
+  const int got = co_await with_deadline(give_in_spite(9), 1ms);
+  CHECK(got == 9);
 }
 
-TEST_CASE("with_deadline: a cancelled caller cancels the work, waits for its end and sees operation_aborted") {
+ASYNC_TEST("with_deadline: a cancelled caller cancels the work, waits for its end and sees operation_aborted") {
   struct body {
     static task<void> caller(bool& ended, std::error_code& code) {
       try {
@@ -152,30 +132,25 @@ TEST_CASE("with_deadline: a cancelled caller cancels the work, waits for its end
       co_await with_deadline(end_slowly(ended), 2h);
       returned = ended;
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      bool ended = false;
-      bool returned = false;
-      std::error_code code;
-      group.spawn(caller(ended, code));
-      group.spawn(slow_caller(ended, returned));
-      group.cancel();
-      co_await group.join();
-      CHECK(code == asio::error::operation_aborted);
-      CHECK(returned);
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  bool ended = false;
+  bool returned = false;
+  std::error_code code;
+  group.spawn(body::caller(ended, code));
+  group.spawn(body::slow_caller(ended, returned));
+  group.cancel();
+  co_await group.join();
+  CHECK(code == asio::error::operation_aborted);
+  CHECK(returned);
 }
 
-TEST_CASE("with_deadline: an endless duration is endless") {
-  struct body {
-    static task<void> run() { co_await with_deadline(pause(1ms), clock_type::duration::max()); }
-  };
-  test::run(body::run());
+ASYNC_TEST("with_deadline: an endless duration is endless") {
+  co_await with_deadline(pause(1ms), clock_type::duration::max());
 }
 
-TEST_CASE("shielded: runs in a cancelled coroutine, which then sees its cancellation") {
+ASYNC_TEST("shielded: runs in a cancelled coroutine, which then sees its cancellation") {
   struct body {
     static task<void> caller(std::string& note) {
       std::exception_ptr failure;
@@ -193,73 +168,59 @@ TEST_CASE("shielded: runs in a cancelled coroutine, which then sees its cancella
         note += "aborted";
       }
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      std::string note;
-      group.spawn(caller(note));
-      group.cancel();
-      co_await group.join();
-      CHECK(note == "cleaning cleaned back aborted");
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  std::string note;
+  group.spawn(body::caller(note));
+  group.cancel();
+  co_await group.join();
+  CHECK(note == "cleaning cleaned back aborted");
 }
 
-TEST_CASE("shielded: a cancellation in the middle does not reach the cleanup") {
+ASYNC_TEST("shielded: a cancellation in the middle does not reach the cleanup") {
   struct body {
     static task<void> caller(std::string& note) {
-      co_await shielded(5s, clean(10ms, note));
+      co_await shielded(5s, clean(100ms, note));
       co_await pause(1h);
       note += "not reached";
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      std::string note;
-      group.spawn(caller(note));
-      group.cancel();
-      co_await pause(1ms);
-      group.cancel();
-      CHECK(note == "cleaning ");
-      co_await group.join();
-      CHECK(note == "cleaning cleaned ");
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  std::string note;
+  group.spawn(body::caller(note));
+  group.cancel();
+  co_await pause(1ms);
+  group.cancel();
+  CHECK(note == "cleaning ");
+  co_await group.join();
+  CHECK(note == "cleaning cleaned ");
 }
 
-TEST_CASE("shielded: the bound ends cleanup that takes too long") {
-  struct body {
-    static task<void> run() {
-      std::string note;
-      std::error_code code;
-      try {
-        co_await shielded(2ms, clean(1h, note));
-      } catch (const error& caught) {
-        code = caught.code();
-      }
-      CHECK(code == errc::timeout);
-      CHECK(note == "cleaning ");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("shielded: the bound ends cleanup that takes too long") {
+  std::string note;
+  std::error_code code;
+  try {
+    co_await shielded(2ms, clean(1h, note));
+  } catch (const error& caught) {
+    code = caught.code();
+  }
+  CHECK(code == errc::timeout);
+  CHECK(note == "cleaning ");
 }
 
-TEST_CASE("shielded: the error of the cleanup is thrown") {
-  struct body {
-    static task<void> run() {
-      std::string thrown;
-      try {
-        co_await shielded(5s, fail_after(1ms));
-      } catch (const std::runtime_error& caught) {
-        thrown = caught.what();
-      }
-      CHECK(thrown == "work failed");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("shielded: the error of the cleanup is thrown") {
+  std::string thrown;
+  try {
+    co_await shielded(5s, fail_after(1ms));
+  } catch (const std::runtime_error& caught) {
+    thrown = caught.what();
+  }
+  CHECK(thrown == "work failed");
 }
 
-TEST_CASE("with_cleanup: cleans up after work that returned, threw or was cancelled") {
+ASYNC_TEST("with_cleanup: cleans up after work that returned, threw or was cancelled") {
   struct body {
     static task<void> guarded(task<void> work, std::string& note, std::exception_ptr& thrown) {
       try {
@@ -268,20 +229,18 @@ TEST_CASE("with_cleanup: cleans up after work that returned, threw or was cancel
         thrown = std::current_exception();
       }
     }
-    static task<void> run() {
-      std::string notes[3];
-      std::exception_ptr thrown[3];
-      task_group group(co_await asio::this_coro::executor);
-      co_await guarded(pause(1ms), notes[0], thrown[0]);
-      co_await guarded(fail_after(1ms), notes[1], thrown[1]);
-      group.spawn(guarded(pause(1h), notes[2], thrown[2]));
-      group.cancel();
-      co_await group.join();
-      for (const auto& note : notes) CHECK(note == "cleaning cleaned ");
-      CHECK(thrown[0] == nullptr);
-      CHECK_THROWS_AS(std::rethrow_exception(thrown[1]), std::runtime_error);
-      CHECK(code_of(thrown[2]) == asio::error::operation_aborted);
-    }
   };
-  test::run(body::run());
+
+  std::string notes[3];
+  std::exception_ptr thrown[3];
+  task_group group(co_await asio::this_coro::executor);
+  co_await body::guarded(pause(1ms), notes[0], thrown[0]);
+  co_await body::guarded(fail_after(1ms), notes[1], thrown[1]);
+  group.spawn(body::guarded(pause(1h), notes[2], thrown[2]));
+  group.cancel();
+  co_await group.join();
+  for (const auto& note : notes) CHECK(note == "cleaning cleaned ");
+  CHECK(thrown[0] == nullptr);
+  CHECK_THROWS_AS(std::rethrow_exception(thrown[1]), std::runtime_error);
+  CHECK(code_of(thrown[2]) == asio::error::operation_aborted);
 }

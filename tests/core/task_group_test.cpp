@@ -2,7 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/event.hpp"
-#include "core/run.hpp"
+#include "support/async.hpp"
 
 #include <doctest/doctest.h>
 #include <asio/error.hpp>
@@ -70,210 +70,163 @@ task<void> join_into(task_group& group, std::shared_ptr<std::string> note) {
 
 }  // namespace
 
-TEST_CASE("task_group: join waits for all children") {
-  struct body {
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      bool first = false;
-      bool second = false;
-      group.spawn(set_after(2ms, first));
-      group.spawn(set_after(5ms, second));
-      CHECK(group.size() == 2);
-      co_await group.join();
-      CHECK(first);
-      CHECK(second);
-      CHECK(group.size() == 0);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: join waits for all children") {
+  task_group group(co_await asio::this_coro::executor);
+  bool first = false;
+  bool second = false;
+  group.spawn(set_after(2ms, first));
+  group.spawn(set_after(5ms, second));
+  CHECK(group.size() == 2);
+  co_await group.join();
+  CHECK(first);
+  CHECK(second);
+  CHECK(group.size() == 0);
 }
 
-TEST_CASE("task_group: an empty group joins at once") {
-  struct body {
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      co_await group.join();
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: an empty group joins at once") {
+  task_group group(co_await asio::this_coro::executor);
+  co_await group.join();
 }
 
-TEST_CASE("task_group: the first failure cancels the rest and comes out of join") {
-  struct body {
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      auto note = std::make_shared<std::string>();
-      group.spawn(sleep_long(note));
-      group.spawn(fail_after(1ms));
-      std::string thrown;
-      try {
-        co_await group.join();
-      } catch (const std::runtime_error& caught) {
-        thrown = caught.what();
-      }
-      CHECK(thrown == "child failed");
-      CHECK(*note == "aborted");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: the first failure cancels the rest and comes out of join") {
+  task_group group(co_await asio::this_coro::executor);
+  auto note = std::make_shared<std::string>();
+  group.spawn(sleep_long(note));
+  group.spawn(fail_after(1ms));
+  std::string thrown;
+  try {
+    co_await group.join();
+  } catch (const std::runtime_error& caught) {
+    thrown = caught.what();
+  }
+  CHECK(thrown == "child failed");
+  CHECK(*note == "aborted");
 }
 
-TEST_CASE("task_group: a child that ends with operation_aborted after cancel has not failed") {
-  struct body {
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      auto note = std::make_shared<std::string>();
-      group.spawn(sleep_long(note));
-      group.cancel();
-      co_await group.join();
-      CHECK(*note == "aborted");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: a child that ends with operation_aborted after cancel has not failed") {
+  task_group group(co_await asio::this_coro::executor);
+  auto note = std::make_shared<std::string>();
+  group.spawn(sleep_long(note));
+  group.cancel();
+  co_await group.join();
+  CHECK(*note == "aborted");
 }
 
-TEST_CASE("task_group: operation_aborted without a cancel is a failure") {
+ASYNC_TEST("task_group: operation_aborted without a cancel is a failure") {
   struct body {
     static task<void> abort() {
       co_await pause(1ms);
       throw std::system_error(make_error_code(asio::error::operation_aborted));
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      group.spawn(abort());
-      CHECK_FALSE(co_await group.ended_by(clock_type::now()));
-      CHECK(co_await group.ended_by(clock_type::time_point::max()));
-      CHECK_THROWS_AS(group.throw_failure(), std::system_error);
-      co_await group.join();
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  group.spawn(body::abort());
+  CHECK_FALSE(co_await group.ended_by(clock_type::now()));
+  CHECK(co_await group.ended_by(clock_type::time_point::max()));
+  CHECK_THROWS_AS(group.throw_failure(), std::system_error);
+  co_await group.join();
 }
 
-TEST_CASE("task_group: a failed child that failed at once is reported too") {
+ASYNC_TEST("task_group: a failed child that failed at once is reported too") {
   struct body {
     static task<void> fail() {
       throw std::runtime_error("at once");
       co_return;
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      group.spawn(fail());
-      bool thrown = false;
-      try {
-        co_await group.join();
-      } catch (const std::runtime_error&) {
-        thrown = true;
-      }
-      CHECK(thrown);
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  group.spawn(body::fail());
+  bool thrown = false;
+  try {
+    co_await group.join();
+  } catch (const std::runtime_error&) {
+    thrown = true;
+  }
+  CHECK(thrown);
 }
 
-TEST_CASE("task_group: after cancel a new child is dropped before it starts") {
-  struct body {
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      group.cancel();
-      bool ran = false;
-      group.spawn(set_after(0ms, ran));
-      CHECK(group.size() == 0);
-      co_await group.join();
-      CHECK_FALSE(ran);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: after cancel a new child is dropped before it starts") {
+  task_group group(co_await asio::this_coro::executor);
+  group.cancel();
+  bool ran = false;
+  group.spawn(set_after(0ms, ran));
+  CHECK(group.size() == 0);
+  co_await group.join();
+  CHECK_FALSE(ran);
 }
 
-TEST_CASE("task_group: join waits for children that are spawned while it waits") {
+ASYNC_TEST("task_group: join waits for children that are spawned while it waits") {
   struct body {
     static task<void> parent(task_group& group, bool& flag) {
       co_await pause(1ms);
       group.spawn(set_after(3ms, flag));
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      bool flag = false;
-      group.spawn(parent(group, flag));
-      co_await group.join();
-      CHECK(flag);
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  bool flag = false;
+  group.spawn(body::parent(group, flag));
+  co_await group.join();
+  CHECK(flag);
 }
 
-TEST_CASE("task_group: a child may cancel its own group") {
+ASYNC_TEST("task_group: a child may cancel its own group") {
   struct body {
     static task<void> stop(task_group& group) {
       co_await pause(1ms);
       group.cancel();
       co_await pause(1h);
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      auto note = std::make_shared<std::string>();
-      group.spawn(sleep_long(note));
-      group.spawn(stop(group));
-      co_await group.join();
-      CHECK(*note == "aborted");
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  auto note = std::make_shared<std::string>();
+  group.spawn(sleep_long(note));
+  group.spawn(body::stop(group));
+  co_await group.join();
+  CHECK(*note == "aborted");
 }
 
-TEST_CASE("task_group: a cancelled join cancels the children and waits for their end") {
-  struct body {
-    static task<void> run() {
-      const auto executor = co_await asio::this_coro::executor;
-      task_group group(executor);
-      auto child = std::make_shared<std::string>();
-      group.spawn(end_slowly(child));
-      task_group joiner(executor);
-      auto note = std::make_shared<std::string>();
-      joiner.spawn(join_into(group, note));
-      joiner.cancel();
-      co_await joiner.join();
-      CHECK(*note == "aborted");
-      CHECK(*child == "stopped");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: a cancelled join cancels the children and waits for their end") {
+  const auto executor = co_await asio::this_coro::executor;
+  task_group group(executor);
+  auto child = std::make_shared<std::string>();
+  group.spawn(end_slowly(child));
+  task_group joiner(executor);
+  auto note = std::make_shared<std::string>();
+  joiner.spawn(join_into(group, note));
+  joiner.cancel();
+  co_await joiner.join();
+  CHECK(*note == "aborted");
+  CHECK(*child == "stopped");
 }
 
-TEST_CASE("task_group: two joins both end") {
-  struct body {
-    static task<void> run() {
-      const auto executor = co_await asio::this_coro::executor;
-      task_group group(executor);
-      bool flag = false;
-      group.spawn(set_after(5ms, flag));
-      task_group joiner(executor);
-      auto first = std::make_shared<std::string>();
-      auto second = std::make_shared<std::string>();
-      joiner.spawn(join_into(group, first));
-      joiner.spawn(join_into(group, second));
-      co_await joiner.join();
-      CHECK(*first == "joined");
-      CHECK(*second == "joined");
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: two joins both end") {
+  const auto executor = co_await asio::this_coro::executor;
+  task_group group(executor);
+  bool flag = false;
+  group.spawn(set_after(5ms, flag));
+  task_group joiner(executor);
+  auto first = std::make_shared<std::string>();
+  auto second = std::make_shared<std::string>();
+  joiner.spawn(join_into(group, first));
+  joiner.spawn(join_into(group, second));
+  co_await joiner.join();
+  CHECK(*first == "joined");
+  CHECK(*second == "joined");
 }
 
-TEST_CASE("task_group: ended_by says no when the time passes, and cancels nobody") {
-  struct body {
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      bool flag = false;
-      group.spawn(set_after(20ms, flag));
-      CHECK_FALSE(co_await group.ended_by(clock_type::now() + 1ms));
-      CHECK_FALSE(flag);
-      co_await group.join();
-      CHECK(flag);
-    }
-  };
-  test::run(body::run());
+ASYNC_TEST("task_group: ended_by says no when the time passes, and cancels nobody") {
+  task_group group(co_await asio::this_coro::executor);
+  auto note = std::make_shared<std::string>();
+  group.spawn(sleep_long(note));
+  CHECK_FALSE(co_await group.ended_by(clock_type::now() + 1ms));
+  CHECK(group.size() == 1);
+  CHECK(note->empty());
+  group.cancel();
+  co_await group.join();
 }
 
 TEST_CASE("task_group: destroyed unjoined, its children end by themselves") {
@@ -335,19 +288,17 @@ TEST_CASE("task_group: nested groups go down with their io_context") {
   CHECK(note.use_count() == 1);
 }
 
-TEST_CASE("task_group: a thousand children") {
+ASYNC_TEST("task_group: a thousand children") {
   struct body {
     static task<void> count(int& ended, int wait) {
       co_await pause(std::chrono::microseconds(wait));
       ++ended;
     }
-    static task<void> run() {
-      task_group group(co_await asio::this_coro::executor);
-      int ended = 0;
-      for (int i = 0; i < 1000; ++i) group.spawn(count(ended, i % 7));
-      co_await group.join();
-      CHECK(ended == 1000);
-    }
   };
-  test::run(body::run());
+
+  task_group group(co_await asio::this_coro::executor);
+  int ended = 0;
+  for (int i = 0; i < 1000; ++i) group.spawn(body::count(ended, i % 7));
+  co_await group.join();
+  CHECK(ended == 1000);
 }
