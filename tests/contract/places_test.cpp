@@ -3,6 +3,7 @@
 
 #include <berth/process_context.hpp>
 
+#include "host/process_backend.hpp"
 #include "support/async.hpp"
 #include "support/temp_dir.hpp"
 
@@ -34,8 +35,14 @@ process_context_options settings(std::string cwd) {
 
 context make_host(asio::io_context& io, std::string cwd) { return make_process_context(io, settings(std::move(cwd))); }
 
+context make_framed(asio::io_context& io, std::string cwd) {
+  return {io.get_executor(),
+          make_process_backend(io.get_executor(), settings(std::move(cwd)), resident_transport::framed)};
+}
+
 const place_kind kinds[] = {
     {"process", make_host},
+    {"process-framed", make_framed},
 };
 
 task<void> run_case(asio::io_context& io, contract_run run) {

@@ -79,6 +79,15 @@ task<void> expect_no_commands(round_state& round) {
   round.expect(gone, "alive: " + alive_among(round.leaks.commands()));
 }
 
+task<void> kill_all(round_state& round, std::vector<process>& all) {
+  std::vector<running<exit_status>> kills;
+  for (process& each : all) kills.emplace_back(round.io.get_executor(), each.kill());
+  for (auto& one : kills) {
+    const exit_status status = co_await one.result();
+    round.expect(status.reason() == end_reason::cancelled, describe(status));
+  }
+}
+
 bool ended_with_the_place(end_reason reason) { return reason == end_reason::cancelled || reason == end_reason::lost; }
 
 task<void> by_deadline(round_state& round) {
@@ -120,10 +129,7 @@ task<void> by_kill(round_state& round) {
   context place = make_process_context(round.io);
   const handle where = co_await place.spawn();
   std::vector<process> all = co_await start_all(place, where);
-  for (process& each : all) {
-    const exit_status status = co_await each.kill();
-    round.expect(status.reason() == end_reason::cancelled, describe(status));
-  }
+  co_await kill_all(round, all);
   co_await expect_no_commands(round);
   co_await place.destroy(where);
 }
@@ -210,10 +216,7 @@ task<void> stopped(round_state& round, bool from_within) {
   const std::string text = from_within ? "kill -STOP $PPID; echo on" : "echo on";
   const exec_result result = co_await place.exec(where, text);
   round.expect(result.std_out == "on\n", "a command of a stopped resident: " + describe(result.status));
-  for (process& each : all) {
-    const exit_status status = co_await each.kill();
-    round.expect(status.reason() == end_reason::cancelled, describe(status));
-  }
+  co_await kill_all(round, all);
   co_await expect_no_commands(round);
   co_await place.destroy(where);
 }

@@ -29,7 +29,9 @@ std::multiset<std::string> open_descriptors() {
   // The listing's own descriptor is closed by now: its link is gone.
   for (const fs::path& link : links) {
     const fs::path target = fs::read_symlink(link, ignored);
-    if (!ignored) targets.insert(target.string());
+    // The library keeps the resident's program open for as long as this process lives.
+    const bool is_image = target.string().starts_with("/memfd:berth-resident");
+    if (!ignored && !is_image) targets.insert(target.string());
   }
   return targets;
 }
