@@ -25,6 +25,7 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   void begin();
   /// It runs, or never will.
   bool settled() const noexcept { return started_ || failed_ || lost_; }
+  bool is_copy() const noexcept { return session_->is_copy(); }
   event& changed() noexcept { return changed_; }
 
   std::int64_t pid() const noexcept { return pid_; }

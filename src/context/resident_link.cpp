@@ -71,7 +71,13 @@ resident_link::resident_link(asio::any_io_executor executor, resident_link_optio
   state_->group = group_;
 }
 
-resident_link::~resident_link() { end_blocking(); }
+resident_link::~resident_link() {
+  end_blocking();
+  if (state_->session->is_copy()) {  // kept for the rest of the copy's life
+    new std::shared_ptr<state>(state_);
+    new std::shared_ptr<task_group>(group_);
+  }
+}
 
 const std::shared_ptr<resident_session>& resident_link::session() const noexcept { return state_->session; }
 
@@ -255,6 +261,7 @@ task<void> resident_link::end_resident(std::shared_ptr<state> self) {
 }
 
 void resident_link::end_blocking() noexcept {
+  if (state_->session->is_copy()) return;
   state_->ending = true;
   state_->session->lose("the place is gone");
   group_->cancel();

@@ -8,7 +8,13 @@ namespace {
 class resident_process final : public backend_process {
  public:
   explicit resident_process(std::shared_ptr<resident_command> state) : state_(std::move(state)) {}
-  ~resident_process() override { state_->release(); }
+  ~resident_process() override {
+    if (state_->is_copy()) {
+      new std::shared_ptr<resident_command>(state_);  // for the rest of the copy's life
+    } else {
+      state_->release();
+    }
+  }
 
   std::int64_t pid() const noexcept override { return state_->pid(); }
   bool has_exited() const noexcept override { return state_->has_exited(); }

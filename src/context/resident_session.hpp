@@ -7,6 +7,8 @@
 #include "core/logger.hpp"
 #include "wire/messages.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -84,6 +86,10 @@ class resident_session {
   int& large_pipes() noexcept { return large_pipes_; }
   std::size_t commands() const noexcept { return commands_.size(); }
 
+  /// This process was forked off the one that made the session, and never executed. It shares the connection and the reactor's
+  /// descriptor with that one, so nothing here may be sent or closed.
+  bool is_copy() const noexcept { return owner_ != ::getpid(); }
+
   // -- for the watchdog
   bool busy() const noexcept { return busy_count_ > 0; }
   event& became_busy() noexcept { return became_busy_; }
@@ -109,6 +115,7 @@ class resident_session {
 
   asio::any_io_executor executor_;
   logger log_;
+  pid_t owner_ = ::getpid();
   std::shared_ptr<resident_channel> channel_;
   fd_inbox inbox_;
   std::vector<char> input_;

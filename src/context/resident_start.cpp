@@ -77,7 +77,7 @@ exit_status start_request::failure(wire::start_step step, int error) const {
                                           "of them and the environment together about 2 MiB",
                                           words_size_, largest_word - 1));
   }
-  if (error == EMFILE || error == ENFILE) return failed(cannot_run, "too many open files: " + meaning(error));
+  if (error == EMFILE || error == ENFILE) return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");
   if (step == wire::start_step::cwd) return failed(cannot_run, fmt::format("working directory '{}': {}", cwd_, meaning(error)));
   if (step == wire::start_step::exec) {
     const bool searched = program_.find('/') == program_.npos;

@@ -25,7 +25,10 @@
 namespace berth {
 
 struct helper_process::state {
-  state(pid_t p, unique_fd fd) : pid(p), owner(::getpid()), pidfd(std::move(fd)) {}
+  // Without a pidfd it is gone already, and somebody else has reaped it.
+  state(pid_t p, unique_fd fd) : pid(p), owner(::getpid()), pidfd(std::move(fd)) {
+    if (!pidfd) status = status_unknown;
+  }
 
   bool readable(int timeout_ms) const {
     pollfd one{pidfd.get(), POLLIN, 0};
@@ -129,10 +132,10 @@ void check_kernel() {
   throw error(make_error_code(errc::unsupported), "this kernel has no pidfd_open (Linux 5.3 or later is needed)");
 }
 
-// SIGKILL for a child that cannot be followed.
+// SIGKILL for a child that cannot be followed. None for one that is gone: its number may be another's by now.
 unique_fd pidfd_or_kill(pid_t pid) {
   unique_fd fd = open_pidfd(pid);
-  if (fd) return fd;
+  if (fd || errno == ESRCH) return fd;
   const int code = errno;
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);

@@ -1,0 +1,118 @@
+/// The decisions of the resident's owner that need no resident: the watchdog, the lease, the words of a failed start.
+#include "context/resident_lease.hpp"
+#include "context/resident_start.hpp"
+#include "context/resident_watchdog.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+namespace berth::test {
+namespace {
+
+using namespace std::chrono_literals;
+using action = resident_watchdog::action;
+using clock = resident_watchdog::clock;
+
+const clock::time_point start{100s};
+
+TEST_CASE("watchdog: silence is asked about, then continued, then killed") {
+  resident_watchdog dog;
+  dog.begin(start);
+  CHECK(dog.tick(start + 1s, start) == action::ping);
+  CHECK(dog.tick(start + 2s, start) == action::resume);
+  CHECK(dog.tick(start + 3s, start) == action::kill);
+}
+
+TEST_CASE("watchdog: a frame starts it afresh") {
+  resident_watchdog dog;
+  dog.begin(start);
+  CHECK(dog.tick(start + 1s, start) == action::ping);
+  CHECK(dog.tick(start + 2s, start + 1200ms) == action::none);
+  CHECK(dog.next() == start + 2200ms);
+  CHECK(dog.tick(start + 2200ms, start + 1200ms) == action::ping);
+}
+
+TEST_CASE("watchdog: time in which our loop stood still is not held against the resident") {
+  resident_watchdog dog;
+  dog.begin(start);
+  CHECK(dog.tick(start + 1s, start) == action::ping);
+  CHECK(dog.tick(start + 30s, start) == action::none);
+  CHECK(dog.tick(start + 31s, start) == action::resume);
+  CHECK(dog.tick(start + 60s, start) == action::none);
+  CHECK(dog.tick(start + 61s, start + 60500ms) == action::none);
+}
+
+TEST_CASE("lease: what was not acknowledged is sent again, and nothing is handled twice") {
+  resident_lease lease(make_resident_token());
+  lease.sent("first");
+  lease.sent("second");
+  CHECK(lease.acknowledged(5));
+  CHECK(lease.unacknowledged() == std::vector<std::string>{"second"});
+  CHECK_FALSE(lease.acknowledged(12));
+  CHECK(lease.received(100));
+  CHECK(lease.connect() == 100);
+  lease.begin_incoming();
+  CHECK(lease.received(50));
+  // The resident was told 150, and a connection before it was told 100.
+  CHECK(lease.connect() == 150);
+  lease.begin_incoming();
+  CHECK(lease.received(1));
+}
+
+TEST_CASE("lease: an acknowledgement is due once for each 64 KiB") {
+  resident_lease lease(make_resident_token());
+  lease.received(65535);
+  CHECK_FALSE(lease.acknowledgement_due());
+  lease.received(1);
+  CHECK(lease.acknowledgement_due());
+  CHECK_FALSE(lease.acknowledgement_due());
+}
+
+TEST_CASE("lease: the token is found behind half a frame, and the last one counts") {
+  const resident_lease lease(make_resident_token());
+  const std::string token(lease.token().data(), lease.token().size());
+  bool found = false;
+  CHECK(lease.look_for_token("half a frame" + token + "welcome", found) == "welcome");
+  CHECK(found);
+  CHECK(lease.look_for_token(token + "old" + token + "new", found) == "new");
+  CHECK(lease.look_for_token("frames", found) == "frames");
+  CHECK_FALSE(found);
+}
+
+exit_status failure(const command& what, wire::start_step step, int error) {
+  const start_request request(what, {}, true);
+  return request.failure(step, error);
+}
+
+TEST_CASE("start: a failed one says what is wrong, with the codes of env(1)") {
+  const exit_status missing = failure(argv("foo"), wire::start_step::exec, ENOENT);
+  CHECK(missing.code() == 127);
+  CHECK(missing.message() == "cannot run 'foo': not found in PATH");
+  const exit_status refused = failure(argv("./foo"), wire::start_step::exec, EACCES);
+  CHECK(refused.code() == 126);
+  CHECK(refused.message() == "cannot run './foo': Permission denied");
+  const exit_status nowhere = failure(argv("foo").cwd("/x"), wire::start_step::cwd, ENOENT);
+  CHECK(nowhere.code() == 126);
+  CHECK(nowhere.message() == "working directory '/x': No such file or directory");
+  CHECK(failure(argv("foo"), wire::start_step::resources, EMFILE).message() == "too many open files: no descriptor is left for the streams of the command");
+}
+
+TEST_CASE("start: a request that no frame can hold is known before it is sent") {
+  const command small = argv("echo", std::string(1000, 'x'));
+  CHECK(start_request(small, {}, true).fits());
+  const command large = argv("echo", std::string(9u << 20, 'x'));
+  const start_request request(large, {}, true);
+  CHECK_FALSE(request.fits());
+  CHECK(request.failure(wire::start_step::request, E2BIG).message().find("the argument list is too long") == 0);
+}
+
+TEST_CASE("start: so many descriptors come as streams are handed over") {
+  CHECK(start_request(argv("x"), {}, true).fds() == 2);
+  CHECK(start_request(argv("x").merge_stderr(), {}, true).fds() == 1);
+  CHECK(start_request(argv("x").input_stream(), {}, true).fds() == 3);
+  CHECK(start_request(argv("x").input_stream(), {}, false).fds() == 0);
+}
+
+}  // namespace
+}  // namespace berth::test
