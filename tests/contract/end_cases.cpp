@@ -93,8 +93,8 @@ task<void> signals_reach_it(context& place, handle where) {
 
 task<void> signals_end_it(context& place, handle where) {
   for (const int signo : {SIGINT, SIGTERM, SIGKILL, SIGUSR1}) {
-    process running = co_await place.exec_stream(where, "echo ready; sleep 60; echo never");
-    co_await read_until(running, "ready\n");
+    process running = co_await place.exec_stream(where, child("trickle", "10000", "10"));
+    co_await read_until(running, ".");
     running.signal(signo);
     const exit_status status = co_await running.wait();
     CHECK(status == exit_status::signaled(signo));
