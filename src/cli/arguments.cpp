@@ -3,8 +3,7 @@
 #include "core/text.hpp"
 
 #include <fmt/format.h>
-#include <CLI/Error.hpp>
-#include <CLI/Option.hpp>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 

@@ -3,11 +3,13 @@
 
 #include "cli/subcommand.hpp"
 
-#include <CLI/App.hpp>
-
 #include <chrono>
 #include <optional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace berth::cli {
 

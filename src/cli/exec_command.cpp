@@ -1,6 +1,7 @@
 #include "cli/exec_command.hpp"
 
 #include "cli/exec_options.hpp"
+#include "cli/exec_report.hpp"
 #include "cli/json_events.hpp"
 #include "cli/standard_stream.hpp"
 #include "cli/stdin_pump.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <csignal>
@@ -31,6 +33,8 @@ using clock = std::chrono::steady_clock;
 
 // Ending a place takes milliseconds; one that does not answer must not keep us.
 constexpr auto end_limit = 10s;
+// What a signal needs to be on its way before we stop.
+constexpr auto sending_time = 20ms;
 
 /// Everything of one `berth exec`; shared by the coroutines that run beside each other.
 struct exec_run {
@@ -57,40 +61,6 @@ struct exec_run {
   bool told_result = false;
   bool finished = false;
 };
-
-// ---- what is told about the end ---------------------------------------------------------------------------------------
-
-/// A signal that we passed on, or that says somebody stopped reading, is no news.
-bool is_expected(int signo) {
-  return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT || signo == SIGPIPE;
-}
-
-void tell_status(const exec_options& options, const exit_status& status) {
-  switch (status.reason()) {
-    case end_reason::exited:
-    case end_reason::cancelled:
-      return;
-    case end_reason::timed_out:
-      return print_error(fmt::format("timed out after {}", duration_text(*options.timeout)));
-    case end_reason::idle_timed_out:
-      return print_error(fmt::format("timed out after {} without output", duration_text(*options.idle_timeout)));
-    case end_reason::signaled:
-      if (is_expected(status.signal())) return;
-      return print_error(fmt::format("ended by {}", describe(status)));
-    case end_reason::start_failed:
-      return print_error("exec", status.message());
-    default:
-      return print_error("exec", describe(status));
-  }
-}
-
-void tell_end(const exec_options& options, const exec_summary& summary) {
-  tell_status(options, summary.status);
-  for (const auto& one : summary.survivors) {
-    print_error("exec", fmt::format("process {} ({}) of another user could not be ended", one.pid, one.name));
-  }
-  if (summary.streams_open) print_error("exec", "what the command left running held its output open, and was ended");
-}
 
 // ---- the command --------------------------------------------------------------------------------------------------------
 
@@ -188,11 +158,22 @@ task<void> work(std::shared_ptr<exec_run> run) {
 
 /// Those that whoever started us wants ignored stay so, as under nohup.
 void listen_for_signals(asio::signal_set& signals) {
-  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
     struct sigaction now {};
     if (::sigaction(signo, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
     signals.add(signo);
   }
+}
+
+/// Control Z: the command stops with us, and goes on when we do. In a session of its own it would not hear of it.
+task<void> stop_together(std::shared_ptr<exec_run> run) {
+  run->running->signal(SIGSTOP);
+  asio::steady_timer sent(run->place.get_executor(), sending_time);
+  co_await sent.async_wait(asio::use_awaitable);
+  run->signals.remove(SIGTSTP);
+  ::raise(SIGTSTP);  // as the shell expects it, which waits for us to stop
+  run->signals.add(SIGTSTP);
+  run->running->signal(SIGCONT);
 }
 
 /// Passes signals on to the command. The second INT ends it with its tree, and what waits for a slow reader is dropped.
@@ -210,6 +191,8 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
       co_await run->running->kill();
       run->out.give_up();
       run->err.give_up();
+    } else if (signo == SIGTSTP) {
+      co_await stop_together(run);
     } else {
       run->running->signal(signo);
     }

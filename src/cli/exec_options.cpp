@@ -3,9 +3,7 @@
 #include "cli/arguments.hpp"
 
 #include <fmt/format.h>
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <system_error>
@@ -38,6 +36,7 @@ Options:
   -h, --help            this text
 
 INT, TERM, HUP and QUIT are passed on to the command. A second INT ends it with all it started.
+Control Z stops it with us.
 
 What the command leaves running ends with berth: a server put in the background, and daemons too,
 such as those of tmux, gradle or emacs. Start those outside if they shall stay.
@@ -140,19 +139,6 @@ command make_command(const exec_options& options) {
   what.input_stream();
   what.validate();
   return what;
-}
-
-std::string duration_text(std::chrono::milliseconds time) {
-  using namespace std::chrono;
-  std::string text;
-  const auto whole_hours = duration_cast<hours>(time);
-  const auto whole_minutes = duration_cast<minutes>(time - whole_hours);
-  const auto rest = time - whole_hours - whole_minutes;
-  if (whole_hours.count() > 0) text += fmt::format("{}h", whole_hours.count());
-  if (whole_minutes.count() > 0) text += fmt::format("{}m", whole_minutes.count());
-  if (rest.count() == 0 && !text.empty()) return text;
-  if (rest < 1s && text.empty()) return fmt::format("{}ms", rest.count());
-  return text + fmt::format("{}s", static_cast<double>(rest.count()) / 1000);
 }
 
 }  // namespace berth::cli

@@ -33,7 +33,4 @@ exec_options parse_exec_options(const words& arguments);
 /// One word is shell text, several are a program and its arguments.
 command make_command(const exec_options& options);
 
-/// "1h30m", "1.5s": the same notation that the options take.
-std::string duration_text(std::chrono::milliseconds time);
-
 }  // namespace berth::cli

@@ -1,10 +1,8 @@
 #include "cli/arguments.hpp"
 
 #include "cli/exec_options.hpp"
+#include "cli/exec_report.hpp"
 #include "cli/program.hpp"
-
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 using namespace berth;
 using namespace berth::cli;

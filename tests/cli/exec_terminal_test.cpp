@@ -1,4 +1,5 @@
 #include "cli/program.hpp"
+#include "support/temp_dir.hpp"
 
 #include <poll.h>
 #include <pty.h>
@@ -7,6 +8,8 @@
 
 #include <array>
 #include <csignal>
+#include <filesystem>
+#include <thread>
 
 using namespace berth::test;
 
@@ -94,4 +97,21 @@ TEST_CASE("terminal: brought to the foreground, we read again") {
   REQUIRE(session.shows("exec"));  // the shell names the job it brings back
   session.type("words\n");
   CHECK(session.shows("command got words"));
+}
+
+TEST_CASE("terminal: control Z stops the command with us, and it goes on with us") {
+  nothing_left guard;
+  temp_dir directory;
+  const auto path = directory / "ticks";
+  const auto ticks = [&] { return std::filesystem::exists(path) ? read_whole_file(path).size() : 0; };
+  terminal_session session("set -m; \"$0\" exec 'while :; do echo >>" + path +
+                           "; sleep 0.02; done'; echo stopped $?; read line; fg");
+  REQUIRE(eventually([&] { return ticks() > 2; }));
+  session.type("\x1A");
+  REQUIRE(session.shows("stopped 148"));
+  const auto before = ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(ticks() <= before + 1);
+  session.type("go\n");
+  CHECK(eventually([&] { return ticks() > before + 3; }));
 }
