@@ -1,10 +1,13 @@
 #include "context/fake_world.hpp"
+#include "context/spill_file.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <future>
 
 using namespace berth;
 using namespace berth::test;
@@ -213,10 +216,41 @@ ASYNC_TEST("spill: a cancelled command leaves what came in its file") {
   const auto world = co_await fake_world::make(io);
   const temp_dir files;
   world->script([](fake_run& run) { run.out(std::string(300000, 'x')).out("y"); });
-  const auto result = co_await exec_cancelled(world, command("x").spill(files / "log"));
-  REQUIRE(result);
-  CHECK(result->status.reason() == end_reason::cancelled);
-  CHECK(read_whole_file(result->out_file).size() == 300001);
+  task_group group(io.get_executor());
+  auto result = no_outcome<exec_result>();
+  group.spawn(leave(world->exec(command("x").spill(files / "log")), result));
+  const std::function<bool()> all_read = [world] {
+    return !world->backend->runs.empty() && world->run().unread() == 0;
+  };
+  const bool read = co_await becomes_true(all_read);
+  CHECK(read);
+  group.cancel();
+  co_await group.join();
+  REQUIRE(*result);
+  CHECK((*result)->status.reason() == end_reason::cancelled);
+  CHECK(read_whole_file((*result)->out_file).size() == 300001);
+}
+
+ASYNC_TEST("spill: a write that was cancelled before it began can be made again") {
+  const temp_dir files;
+  const auto pool = std::make_shared<blocking_pool>(1);
+  const auto file = co_await spill_file::open(pool, files / "log");
+  std::promise<void> let_go;
+  const auto busy = [&let_go] { let_go.get_future().wait(); };
+  task_group blocker(io.get_executor());
+  blocker.spawn(pool->run(busy));
+  CHECK(file->add(std::string(300000, 'x')));
+  task_group group(io.get_executor());
+  group.spawn(file->flush());
+  group.cancel();
+  co_await group.join();
+  let_go.set_value();
+  co_await blocker.join();
+  CHECK(read_whole_file(file->path()).empty());
+  (void)file->add("y");
+  co_await file->close();
+  CHECK(file->failure().empty());
+  CHECK(read_whole_file(file->path()).size() == 300001);
 }
 
 ASYNC_TEST("spill: merged streams have one file") {
