@@ -167,13 +167,13 @@ void listen_for_signals(asio::signal_set& signals) {
 
 /// Control Z: the command stops with us, and goes on when we do. In a session of its own it would not hear of it.
 task<void> stop_together(std::shared_ptr<exec_run> run) {
-  run->running->signal(SIGSTOP);
+  if (run->running) run->running->signal(SIGSTOP);
   asio::steady_timer sent(run->place.get_executor(), sending_time);
   co_await sent.async_wait(asio::use_awaitable);
   run->signals.remove(SIGTSTP);
   ::raise(SIGTSTP);  // as the shell expects it, which waits for us to stop
   run->signals.add(SIGTSTP);
-  run->running->signal(SIGCONT);
+  if (run->running) run->running->signal(SIGCONT);
 }
 
 /// Passes signals on to the command. The second INT ends it with its tree, and what waits for a slow reader is dropped.
@@ -184,15 +184,15 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
     const auto result = co_await run->signals.async_wait(token);
     if (std::get<0>(result)) continue;
     const int signo = std::get<1>(result);
-    if (!run->running) {
+    if (signo == SIGTSTP) {
+      co_await stop_together(run);
+    } else if (!run->running) {
       run->code = 128 + signo;
       run->group.cancel();
     } else if (signo == SIGINT && ++interrupts > 1) {
       co_await run->running->kill();
       run->out.give_up();
       run->err.give_up();
-    } else if (signo == SIGTSTP) {
-      co_await stop_together(run);
     } else {
       run->running->signal(signo);
     }

@@ -7,7 +7,7 @@ using namespace berth::test;
 TEST_CASE("exec: a time limit ends the whole tree, and is 124 with one line") {
   nothing_left guard;
   stopwatch watch;
-  const auto done = berth_ends({"exec", "--timeout", "300ms", "echo before; sleep 100 & sleep 100"});
+  const auto done = berth_ends({"exec", "--timeout", "300ms", "echo before; setsid sleep 100 & exec sleep 100"});
   CHECK(done.code == 124);
   CHECK(done.out == "before\n");
   CHECK(done.err == "berth: timed out after 300ms\n");
@@ -26,8 +26,8 @@ TEST_CASE("exec: a command that ignores TERM is killed when its grace has passed
 
 TEST_CASE("exec: a command without output is ended by its idle limit") {
   nothing_left guard;
-  const auto done =
-      berth_ends({"exec", "--idle-timeout", "400ms", "for i in 1 2 3 4 5; do echo $i; sleep 0.1; done; sleep 100"});
+  const auto done = berth_ends(
+      {"exec", "--idle-timeout", "400ms", "for i in 1 2 3 4 5; do echo $i; sleep 0.1; done; exec sleep 100"});
   CHECK(done.code == 124);
   CHECK(done.out == "1\n2\n3\n4\n5\n");
   CHECK(done.err == "berth: timed out after 400ms without output\n");
