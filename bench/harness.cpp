@@ -66,9 +66,10 @@ void choose(const std::vector<bench>& all, std::vector<bool>& chosen, std::size_
 std::vector<bench> chosen_benches(const std::vector<bench>& all, const std::vector<std::string>& names) {
   std::vector<bool> chosen(all.size(), names.empty());
   for (const auto& name : names) {
+    const bool whole = std::any_of(all.begin(), all.end(), [&](const bench& each) { return each.name == name; });
     bool found = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i].name.starts_with(name)) continue;
+      if (whole ? all[i].name != name : !all[i].name.starts_with(name)) continue;
       choose(all, chosen, i);
       found = true;
     }

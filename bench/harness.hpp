@@ -44,7 +44,7 @@ double ratio(const bench& ours, const summary& of_ours, const summary& of_base);
 
 /// The `main` of a benchmark: `[--runs N] [--warmup N] [--json FILE] [--list] [NAME...]`.
 ///
-/// NAME is a bench or the beginning of some; their bases are measured too. Without `--runs` the given settings hold. The
+/// NAME is a bench, or else the beginning of some; their bases are measured too. Without `--runs` the given settings hold. The
 /// table goes to standard output. Gives 0, 1 where a sample failed, 2 for a wrong argument. A missed bar is no failure: it is a
 /// line to read, since machines differ.
 int run(int argc, char** argv, std::vector<bench> benches, settings defaults = {});
