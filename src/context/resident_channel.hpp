@@ -51,6 +51,7 @@ class resident_channel {
 std::shared_ptr<resident_channel> make_socket_channel(asio::any_io_executor executor, unique_fd socket);
 
 /// Over two descriptors, pipes as a rule: no descriptors can be passed.
-std::shared_ptr<resident_channel> make_stdio_channel(asio::any_io_executor executor, unique_fd from_resident, unique_fd to_resident);
+std::shared_ptr<resident_channel> make_stdio_channel(asio::any_io_executor executor, unique_fd from_resident,
+                                                     unique_fd to_resident);
 
 }  // namespace berth

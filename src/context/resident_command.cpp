@@ -22,7 +22,8 @@ resident_command::resident_command(std::shared_ptr<resident_session> session, st
 void resident_command::begin() {
   if (!request_.fits()) return fail(request_.failure(wire::start_step::request, E2BIG));
   const std::size_t fds = request_.fds();
-  if (fds > 0 && !session_->inbox().reserve.expect(fds)) return fail(request_.failure(wire::start_step::resources, errno));
+  if (fds > 0 && !session_->inbox().reserve.expect(fds))
+    return fail(request_.failure(wire::start_step::resources, errno));
   expected_fds_ = fds;
   id_ = session_->add(shared_from_this());
   session_->set_busy(id_, true);
@@ -60,7 +61,8 @@ std::optional<process_event> resident_command::take(bool look) {
 }
 
 void resident_command::signal(int signo) {
-  if (started_ && !exited_) session_->send(make_number_frame(wire::frame_type::signal, id_, static_cast<std::uint64_t>(signo)));
+  if (started_ && !exited_)
+    session_->send(make_number_frame(wire::frame_type::signal, id_, static_cast<std::uint64_t>(signo)));
 }
 
 void resident_command::kill(std::chrono::milliseconds grace) {
@@ -71,7 +73,9 @@ void resident_command::kill(std::chrono::milliseconds grace) {
   session_->send(make_number_frame(wire::frame_type::kill, id_, time));
 }
 
-bool resident_command::needs_kill() const noexcept { return !failed_ && !lost_ && id_ != 0 && (!exited_ || kill_asked_); }
+bool resident_command::needs_kill() const noexcept {
+  return !failed_ && !lost_ && id_ != 0 && (!exited_ || kill_asked_);
+}
 
 void resident_command::release() {
   const bool killing = needs_kill();
@@ -83,22 +87,28 @@ void resident_command::release() {
   settle_descriptors();
 }
 
-void resident_command::settle_descriptors() {
-  session_->inbox().reserve.settle(std::exchange(expected_fds_, 0));
-}
+void resident_command::settle_descriptors() { session_->inbox().reserve.settle(std::exchange(expected_fds_, 0)); }
 
 void resident_command::on_frame(const wire::header& header, std::string_view payload, fd_batch fds) {
   switch (header.type) {
-    case wire::frame_type::started: on_started(payload, std::move(fds)); break;
+    case wire::frame_type::started:
+      on_started(payload, std::move(fds));
+      break;
     case wire::frame_type::start_failed: {
       wire::start_failed why;
       why.get(payload);
       fail(request_.failure(why.step, static_cast<int>(why.error)));
       break;
     }
-    case wire::frame_type::exited: on_exited(payload); break;
-    case wire::frame_type::tree_ended: on_tree_ended(payload); break;
-    default: on_stream_frame(header, payload); break;
+    case wire::frame_type::exited:
+      on_exited(payload);
+      break;
+    case wire::frame_type::tree_ended:
+      on_tree_ended(payload);
+      break;
+    default:
+      on_stream_frame(header, payload);
+      break;
   }
   changed_.notify();
 }

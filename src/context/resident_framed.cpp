@@ -54,13 +54,18 @@ class framed_command final : public resident_command {
       case wire::frame_type::output:
         if (queue.open && !payload.empty()) queue.chunks.emplace_back(payload);
         break;
-      case wire::frame_type::output_end: queue.open = false; break;
-      case wire::frame_type::input_closed: end_input(); break;
+      case wire::frame_type::output_end:
+        queue.open = false;
+        break;
+      case wire::frame_type::input_closed:
+        end_input();
+        break;
       case wire::frame_type::credit:
         if (wire::get_number(payload, credit)) input_credit_ += credit;
         can_write_.notify();
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -80,7 +85,8 @@ class framed_command final : public resident_command {
   }
 
   bool streams_done() const override {
-    return std::all_of(out_.begin(), out_.end(), [](const output_queue& queue) { return !queue.open && queue.chunks.empty(); });
+    return std::all_of(out_.begin(), out_.end(),
+                       [](const output_queue& queue) { return !queue.open && queue.chunks.empty(); });
   }
 
   void close_streams() override {
@@ -105,7 +111,8 @@ class framed_command final : public resident_command {
   static task<void> write_all(std::shared_ptr<framed_command> self, std::string bytes) {
     std::size_t done = 0;
     while (done < bytes.size()) {
-      if (!self->writable_ || self->lost()) throw std::system_error(std::make_error_code(std::errc::broken_pipe), "standard input");
+      if (!self->writable_ || self->lost())
+        throw std::system_error(std::make_error_code(std::errc::broken_pipe), "standard input");
       const std::size_t part = std::min({bytes.size() - done, std::size_t{wire::max_data}, self->input_credit_});
       if (part == 0) {
         co_await self->can_write_.wait();
@@ -127,7 +134,8 @@ class framed_command final : public resident_command {
 
 }  // namespace
 
-std::shared_ptr<resident_command> make_framed_command(std::shared_ptr<resident_session> session, start_request request) {
+std::shared_ptr<resident_command> make_framed_command(std::shared_ptr<resident_session> session,
+                                                      start_request request) {
   return std::make_shared<framed_command>(std::move(session), std::move(request));
 }
 

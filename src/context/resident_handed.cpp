@@ -82,7 +82,8 @@ class handed_command final : public resident_command {
       if (n > 0) {
         last_ = which;
         noted(pipe, static_cast<std::size_t>(n));
-        return chunk(which == 0 ? output_stream::std_out : output_stream::std_err, std::string(buffer.data(), static_cast<std::size_t>(n)));
+        return chunk(which == 0 ? output_stream::std_out : output_stream::std_err,
+                     std::string(buffer.data(), static_cast<std::size_t>(n)));
       }
       if (n < 0 && errno == EAGAIN) {
         pipe.ready = false;
@@ -130,7 +131,8 @@ class handed_command final : public resident_command {
     pipe.ready = full;
     pipe.full_reads = full ? pipe.full_reads + 1 : 0;
     if (pipe.full_reads != full_reads_before_large || pipe.large || session().large_pipes() >= most_large_pipes) return;
-    if (::fcntl(pipe.fd->native_handle(), F_SETPIPE_SZ, large_pipe) < 0) return;  // the user's share of pipe memory is used up
+    if (::fcntl(pipe.fd->native_handle(), F_SETPIPE_SZ, large_pipe) < 0)
+      return;  // the user's share of pipe memory is used up
     pipe.large = true;
     ++session().large_pipes();
   }
@@ -149,7 +151,8 @@ class handed_command final : public resident_command {
       if (n >= 0) {
         done += static_cast<std::size_t>(n);
       } else if (errno == EAGAIN) {
-        const auto [failed] = co_await self->in_->async_wait(stream_descriptor::wait_write, as_tuple(asio::use_awaitable));
+        const auto [failed] =
+            co_await self->in_->async_wait(stream_descriptor::wait_write, as_tuple(asio::use_awaitable));
         if (failed && self->in_) throw std::system_error(failed);
       } else if (errno != EINTR) {
         const int code = errno;
@@ -167,7 +170,8 @@ class handed_command final : public resident_command {
 
 }  // namespace
 
-std::shared_ptr<resident_command> make_handed_command(std::shared_ptr<resident_session> session, start_request request) {
+std::shared_ptr<resident_command> make_handed_command(std::shared_ptr<resident_session> session,
+                                                      start_request request) {
   return std::make_shared<handed_command>(std::move(session), std::move(request));
 }
 

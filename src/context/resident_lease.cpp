@@ -8,6 +8,8 @@ namespace berth {
 namespace {
 
 constexpr std::uint64_t ack_every = 64u << 10;
+// A welcome ends with the token; see wire::welcome.
+constexpr std::size_t token_in_welcome = wire::header_size + 22;
 
 }  // namespace
 
@@ -22,11 +24,17 @@ std::uint64_t resident_lease::connect() noexcept {
   return told_;
 }
 
-std::string_view resident_lease::look_for_token(std::string_view bytes, bool& found) const noexcept {
+std::string_view resident_lease::look_for_token(std::string_view bytes, bool at_welcome, bool& found) const noexcept {
   const std::string_view token(token_.data(), token_.size());
-  const auto at = bytes.rfind(token);
-  found = at != bytes.npos;
-  return found ? bytes.substr(at + token.size()) : bytes;
+  std::size_t begin = 0;
+  found = false;
+  for (auto at = bytes.find(token); at != bytes.npos; at = bytes.find(token, at + 1)) {
+    const bool inside = (found || at_welcome) && at == begin + token_in_welcome;
+    if (inside) continue;
+    begin = at + token.size();
+    found = true;
+  }
+  return bytes.substr(begin);
 }
 
 void resident_lease::sent(std::string frame) {

@@ -27,8 +27,9 @@ class resident_lease {
   /// A new connection begins; the hello says how much of the resident's frames was received.
   std::uint64_t connect() noexcept;
   /// Looks for the place where the resident begins (anew) in bytes that were not handled yet. Gives what is to be handled: all
-  /// of them, or what lies behind the last token. Sets `found` in that case: a welcome is next.
-  std::string_view look_for_token(std::string_view bytes, bool& found) const noexcept;
+  /// of them, or what lies behind the last token. Sets `found` in that case: a welcome is next. `at_welcome`: the bytes begin with
+  /// one, and the token in it is no beginning.
+  std::string_view look_for_token(std::string_view bytes, bool at_welcome, bool& found) const noexcept;
   /// The resident was found. From here its frames count from what the hello said.
   void begin_incoming() noexcept { position_ = told_; }
 

@@ -25,10 +25,11 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto sweep_limit = 2000ms;
-constexpr auto bye_limit = 5000ms;     // it ends everything, which may be much
+constexpr auto bye_limit = 5000ms;  // it ends everything, which may be much
 constexpr auto destructor_limit = 2000ms;
 constexpr std::chrono::milliseconds exit_after_end(1000);  // from the end of its stream to its exit
-constexpr std::chrono::milliseconds end_after_exit(100);   // from its exit to the end of its stream, while its last frames are read
+constexpr std::chrono::milliseconds end_after_exit(
+    100);  // from its exit to the end of its stream, while its last frames are read
 
 }  // namespace
 
@@ -83,7 +84,9 @@ const std::shared_ptr<resident_session>& resident_link::session() const noexcept
 
 bool resident_link::lost() const noexcept { return state_->session->lost(); }
 
-task<void> resident_link::attach(std::shared_ptr<resident_channel> channel) { return attach_to(state_, std::move(channel)); }
+task<void> resident_link::attach(std::shared_ptr<resident_channel> channel) {
+  return attach_to(state_, std::move(channel));
+}
 
 task<void> resident_link::detached() { return wait_detached(state_); }
 
@@ -102,14 +105,16 @@ task<void> resident_link::attach_to(std::shared_ptr<state> self, std::shared_ptr
     group->spawn(watch(self));
   }
   const auto deadline = clock::now() + self->options.hello_timeout;
-  while (!session.greeted() && !session.lost() && session.is_current(channel)) {
+  while (!session.greeted() && !session.lost() && session.is_current(channel) && !session.is_cut()) {
     const bool notified = co_await session.changed().wait_until(deadline);
     if (notified) continue;
     if (!session.leased()) session.lose("lost: the resident said nothing");
     channel->close();
     throw error(make_error_code(errc::timeout), "the resident did not answer");
   }
-  if (!session.greeted()) throw error(make_error_code(errc::lost), session.lost() ? session.cause() : "connected elsewhere");
+  if (!session.greeted())
+    throw error(make_error_code(errc::lost),
+                session.lost() ? session.cause() : "the connection ended before the resident answered");
 }
 
 task<void> resident_link::wait_detached(std::shared_ptr<state> self) {
@@ -137,7 +142,8 @@ task<void> resident_link::pump(std::shared_ptr<state> self, std::shared_ptr<resi
   }
   channel->close();
   if (cancelled || self->ending || !self->session->is_current(channel)) co_return;
-  if (self->session->leased()) {
+  // What breaks the protocol would do so again on the next connection.
+  if (self->session->leased() && self->session->complaint().empty()) {
     co_await await_attach(self, channel);
   } else {
     co_await report_loss(self);

@@ -37,7 +37,7 @@ class resident_link {
 
   /// Says hello over the channel and returns once the welcome came. Under a lease also for each further connection: what was
   /// under way goes on there.
-  /// Errors: timeout, lost, protocol.
+  /// Errors: timeout, lost; under a lease another try is worth while until lost() says otherwise.
   task<void> attach(std::shared_ptr<resident_channel> channel);
   /// Waits until the connection is cut (under a lease) or the resident lost.
   task<void> detached();

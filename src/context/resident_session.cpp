@@ -53,6 +53,8 @@ void resident_session::connect(std::shared_ptr<resident_channel> channel, unique
   channel_ = std::move(channel);
   begin_ = end_ = 0;
   greeted_ = false;
+  cut_ = false;
+  sent_again_ = false;
   found_ = !lease_;
   last_heard_ = clock::now();
   wire::hello hello;
@@ -111,7 +113,7 @@ bool resident_session::find_token() {
   if (!lease_) return true;
   bool found = false;
   const std::string_view in(input_.data() + begin_, end_ - begin_);
-  const std::string_view rest = lease_->look_for_token(in, found);
+  const std::string_view rest = lease_->look_for_token(in, found_ && !greeted_, found);
   if (found) {
     begin_ = end_ - rest.size();
     found_ = true;
@@ -138,10 +140,15 @@ bool resident_session::welcome(std::string_view payload) {
   if (!welcome_.get(payload)) return broken("a welcome that cannot be read");
   if (welcome_.version != wire::version) return broken("another version of the protocol");
   if (lease_) {
-    if (std::memcmp(welcome_.token, lease_->token().data(), wire::token_size) != 0) return broken("a welcome of another resident");
+    if (std::memcmp(welcome_.token, lease_->token().data(), wire::token_size) != 0)
+      return broken("a welcome of another resident");
     if (!lease_->acknowledged(welcome_.received)) return broken("more received than was sent");
     lease_->begin_incoming();
-    for (std::string& frame : lease_->unacknowledged()) channel_->send(std::move(frame), {});
+    // A second welcome on this connection: the first answered the hello of one that was cut before, and what it made us send
+    // follows this connection's hello all the same.
+    if (!std::exchange(sent_again_, true)) {
+      for (std::string& frame : lease_->unacknowledged()) channel_->send(std::move(frame), {});
+    }
   }
   greeted_ = true;
   changed_.notify();
@@ -155,14 +162,16 @@ bool resident_session::control(const wire::header& header, std::string_view payl
       return true;
     case wire::frame_type::ack: {
       std::uint64_t bytes = 0;
-      if (!lease_ || !wire::get_number(payload, bytes) || !lease_->acknowledged(bytes)) return broken("an ack that cannot be");
+      if (!lease_ || !wire::get_number(payload, bytes) || !lease_->acknowledged(bytes))
+        return broken("an ack that cannot be");
       return true;
     }
     case wire::frame_type::failed: {
       wire::reader fields(payload);
       return broken("the resident says: " + std::string(fields.bytes()));
     }
-    default: return broken("a frame out of place");
+    default:
+      return broken("a frame out of place");
   }
 }
 
@@ -187,6 +196,12 @@ bool resident_session::broken(std::string why) {
 }
 
 void resident_session::send_ack() { send(make_number_frame(wire::frame_type::ack, 0, lease_->received())); }
+
+void resident_session::cut_off() {
+  greeted_ = false;
+  cut_ = true;
+  changed_.notify();
+}
 
 void resident_session::close() noexcept {
   if (channel_) channel_->close();

@@ -31,8 +31,10 @@ class frame_sink {
 };
 
 /// A frame that can be sent.
-std::string make_frame(wire::frame_type type, std::uint32_t id, wire::stream stream = wire::stream::in, std::string_view payload = {});
-std::string make_number_frame(wire::frame_type type, std::uint32_t id, std::uint64_t number, wire::stream stream = wire::stream::in);
+std::string make_frame(wire::frame_type type, std::uint32_t id, wire::stream stream = wire::stream::in,
+                       std::string_view payload = {});
+std::string make_number_frame(wire::frame_type type, std::uint32_t id, std::uint64_t number,
+                              wire::stream stream = wire::stream::in);
 
 /// State that a link's coroutines and the commands share. Nothing in it waits: it is told what was read, and sends.
 class resident_session {
@@ -56,12 +58,13 @@ class resident_session {
   bool received(std::size_t bytes);
   bool is_current(const std::shared_ptr<resident_channel>& channel) const noexcept { return channel == channel_; }
   const std::shared_ptr<resident_channel>& channel() const noexcept { return channel_; }
-  /// Nothing can be sent now; under a lease it is kept.
-  void cut_off() noexcept { greeted_ = false; }
+  /// The connection ended. What is sent from now on is kept for the next.
+  void cut_off();
+  bool is_cut() const noexcept { return cut_; }
   void close() noexcept;
   /// The welcome came on this connection.
   bool greeted() const noexcept { return greeted_; }
-  /// Notified when `greeted` or `lost` changes.
+  /// Notified when `greeted`, `is_cut` or `lost` changes.
   event& changed() noexcept { return changed_; }
   const wire::welcome& resident() const noexcept { return welcome_; }
 
@@ -122,7 +125,9 @@ class resident_session {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool greeted_ = false;
-  bool found_ = true;  ///< no token is awaited
+  bool cut_ = false;
+  bool sent_again_ = false;  ///< on this connection
+  bool found_ = true;        ///< no token is awaited
   wire::welcome welcome_;
   std::optional<std::string> lost_;
   std::string complaint_;

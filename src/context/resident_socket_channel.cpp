@@ -6,9 +6,9 @@
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <fcntl.h>
 
 #include <cerrno>
 #include <chrono>
@@ -31,7 +31,8 @@ struct message {
 
 class socket_channel final : public resident_channel, public std::enable_shared_from_this<socket_channel> {
  public:
-  socket_channel(asio::any_io_executor executor, unique_fd socket) : socket_(executor, socket.release()), timer_(executor) {
+  socket_channel(asio::any_io_executor executor, unique_fd socket)
+      : socket_(executor, socket.release()), timer_(executor) {
     socket_.native_non_blocking(true);
   }
 
@@ -63,7 +64,8 @@ class socket_channel final : public resident_channel, public std::enable_shared_
  private:
   static task<std::size_t> read_some(std::shared_ptr<socket_channel> self, std::span<char> into, fd_inbox& inbox) {
     while (self->socket_.is_open()) {
-      const auto [failed] = co_await self->socket_.async_wait(stream_descriptor::wait_read, as_tuple(asio::use_awaitable));
+      const auto [failed] =
+          co_await self->socket_.async_wait(stream_descriptor::wait_read, as_tuple(asio::use_awaitable));
       if (!self->socket_.is_open()) break;
       if (failed) throw std::system_error(failed);
       const ssize_t n = self->receive(into, inbox);
@@ -140,7 +142,8 @@ class socket_channel final : public resident_channel, public std::enable_shared_
 
   void wait_writable() {
     waiting_ = true;
-    socket_.async_wait(stream_descriptor::wait_write, [self = shared_from_this()](std::error_code failed) { self->go_on(failed); });
+    socket_.async_wait(stream_descriptor::wait_write,
+                       [self = shared_from_this()](std::error_code failed) { self->go_on(failed); });
   }
 
   void wait_time() {

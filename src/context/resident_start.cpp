@@ -38,7 +38,8 @@ std::size_t total(const std::vector<std::string>& words) {
 
 }  // namespace
 
-start_request::start_request(const command& what, const std::vector<std::string>& changes, bool hand_over) : cwd_(what.cwd()) {
+start_request::start_request(const command& what, const std::vector<std::string>& changes, bool hand_over)
+    : cwd_(what.cwd()) {
   const std::vector<std::string> words = what.argv();
   program_ = words.front();
   words_size_ = total(words);
@@ -73,18 +74,25 @@ std::string start_request::frame(std::uint32_t id) {
 exit_status start_request::failure(wire::start_step step, int error) const {
   const auto failed = [](int code, std::string message) { return exit_status::start_failed(code, std::move(message)); };
   if (error == E2BIG) {
-    return failed(cannot_run, fmt::format("the argument list is too long ({} bytes); one argument may have at most {} bytes, and all "
-                                          "of them and the environment together about 2 MiB",
-                                          words_size_, largest_word - 1));
+    return failed(
+        cannot_run,
+        fmt::format("the argument list is too long ({} bytes); one argument may have at most {} bytes, and all "
+                    "of them and the environment together about 2 MiB",
+                    words_size_, largest_word - 1));
   }
-  if (error == EMFILE || error == ENFILE) return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");
-  if (step == wire::start_step::cwd) return failed(cannot_run, fmt::format("working directory '{}': {}", cwd_, meaning(error)));
+  if (error == EMFILE || error == ENFILE)
+    return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");
+  if (step == wire::start_step::cwd)
+    return failed(cannot_run, fmt::format("working directory '{}': {}", cwd_, meaning(error)));
   if (step == wire::start_step::exec) {
     const bool searched = program_.find('/') == program_.npos;
-    if (error == ENOENT && searched) return failed(not_found, fmt::format("cannot run '{}': not found in PATH", program_));
-    return failed(error == ENOENT ? not_found : cannot_run, fmt::format("cannot run '{}': {}", program_, meaning(error)));
+    if (error == ENOENT && searched)
+      return failed(not_found, fmt::format("cannot run '{}': not found in PATH", program_));
+    return failed(error == ENOENT ? not_found : cannot_run,
+                  fmt::format("cannot run '{}': {}", program_, meaning(error)));
   }
-  if (error == EAGAIN) return failed(cannot_run, fmt::format("cannot run '{}': no more processes can be started", program_));
+  if (error == EAGAIN)
+    return failed(cannot_run, fmt::format("cannot run '{}': no more processes can be started", program_));
   return failed(cannot_run, fmt::format("cannot start '{}': {}", program_, meaning(error)));
 }
 

@@ -95,7 +95,8 @@ class stdio_channel final : public resident_channel, public std::enable_shared_f
 
 }  // namespace
 
-std::shared_ptr<resident_channel> make_stdio_channel(asio::any_io_executor executor, unique_fd from_resident, unique_fd to_resident) {
+std::shared_ptr<resident_channel> make_stdio_channel(asio::any_io_executor executor, unique_fd from_resident,
+                                                     unique_fd to_resident) {
   return std::make_shared<stdio_channel>(std::move(executor), std::move(from_resident), std::move(to_resident));
 }
 

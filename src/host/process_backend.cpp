@@ -21,7 +21,8 @@ std::vector<std::string> current_environment() {
 
 void check_name(const std::string& name) {
   const bool usable = !name.empty() && name.find('=') == name.npos && name.find('\0') == name.npos;
-  if (!usable) throw error(make_error_code(errc::invalid_argument), "env: '" + name + "' cannot be the name of a variable");
+  if (!usable)
+    throw error(make_error_code(errc::invalid_argument), "env: '" + name + "' cannot be the name of a variable");
 }
 
 class process_backend final : public context_backend {
@@ -41,7 +42,9 @@ class process_backend final : public context_backend {
     return all;
   }
 
-  task<spawned_place> spawn(std::string, spawn_options options) override { return spawn_in(shared_, std::move(options)); }
+  task<spawned_place> spawn(std::string, spawn_options options) override {
+    return spawn_in(shared_, std::move(options));
+  }
 
  private:
   struct shared {

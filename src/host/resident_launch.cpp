@@ -13,7 +13,9 @@ extern "C" const char berth_resident_end[];
 namespace berth {
 
 memory_image& resident_image() {
-  static memory_image image("berth-resident", std::string_view(berth_resident_begin, static_cast<std::size_t>(berth_resident_end - berth_resident_begin)));
+  static memory_image image(
+      "berth-resident",
+      std::string_view(berth_resident_begin, static_cast<std::size_t>(berth_resident_end - berth_resident_begin)));
   return image;
 }
 

@@ -8,10 +8,10 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
-#include <sys/wait.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,7 +41,8 @@ struct helper_process::state {
     siginfo_t info{};
     const auto how = static_cast<idtype_t>(P_PIDFD);
     int result = ::waitid(how, static_cast<id_t>(pidfd.get()), &info, WEXITED | WNOHANG);
-    if (result != 0 && errno == EINVAL) result = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG);  // before 5.4
+    if (result != 0 && errno == EINVAL)
+      result = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG);  // before 5.4
     if (result != 0) {
       if (errno == ECHILD && readable(0)) status = status_unknown;
     } else if (info.si_pid != 0) {
@@ -59,7 +60,9 @@ struct helper_process::state {
 
 namespace {
 
-[[noreturn]] void fail(int code, const std::string& what) { throw error(std::error_code(code, std::system_category()), what); }
+[[noreturn]] void fail(int code, const std::string& what) {
+  throw error(std::error_code(code, std::system_category()), what);
+}
 
 struct spawn_attributes {
   spawn_attributes() {

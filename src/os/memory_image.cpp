@@ -2,9 +2,9 @@
 
 #include "core/syscall.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,7 +31,9 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-unique_fd moved_up(unique_fd fd) { return unique_fd(check_syscall(::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd), "fcntl")); }
+unique_fd moved_up(unique_fd fd) {
+  return unique_fd(check_syscall(::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd), "fcntl"));
+}
 
 // Directories in which a temporary file may be made and perhaps executed.
 std::string candidate(int index) {
@@ -88,7 +90,8 @@ memory_image::kind memory_image::made_of() const {
 
 unique_fd memory_image::make_memory() const {
   unique_fd fd(::memfd_create(name_.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
-  if (!fd && errno == EINVAL) fd.reset(::memfd_create(name_.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));  // before Linux 6.3
+  if (!fd && errno == EINVAL)
+    fd.reset(::memfd_create(name_.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));  // before Linux 6.3
   if (!fd || !write_all(fd.get(), bytes_)) return {};
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return {};
   struct stat about {};

@@ -11,7 +11,9 @@
 namespace berth {
 
 /// A descriptor for the process; none where it is gone (ESRCH) or the kernel is older than 5.3 (ENOSYS): see errno.
-inline unique_fd open_pidfd(pid_t pid) noexcept { return unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+inline unique_fd open_pidfd(pid_t pid) noexcept {
+  return unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
 
 /// As kill(2), on the process that the descriptor means and no other.
 inline int send_signal(const unique_fd& pidfd, int signo) noexcept {

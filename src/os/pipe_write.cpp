@@ -1,7 +1,7 @@
 #include "os/pipe_write.hpp"
 
-#include <sys/uio.h>
 #include <pthread.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>

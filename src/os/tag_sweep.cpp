@@ -2,10 +2,10 @@
 
 #include "os/pidfd.hpp"
 
-#include <sys/resource.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -45,7 +45,8 @@ rlimit limit_from_text(std::string_view text) {
 
 bool has_tag(pid_t pid, std::uint32_t nonce) {
   rlimit tag{0, 0};
-  if (::prlimit(pid, RLIMIT_LOCKS, nullptr, &tag) != 0) tag = limit_from_text(read_small("/proc/" + std::to_string(pid) + "/limits"));
+  if (::prlimit(pid, RLIMIT_LOCKS, nullptr, &tag) != 0)
+    tag = limit_from_text(read_small("/proc/" + std::to_string(pid) + "/limits"));
   const auto matches = [nonce](rlim_t value) { return value != RLIM_INFINITY && value >> 32 == nonce; };
   return matches(tag.rlim_cur) || matches(tag.rlim_max);
 }

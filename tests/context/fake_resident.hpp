@@ -26,7 +26,8 @@ struct seen_frame {
 /// Speaks the wire codec over its end of a socket pair.
 class fake_resident {
  public:
-  fake_resident(asio::any_io_executor executor, unique_fd socket) : channel_(make_socket_channel(executor, std::move(socket))) {}
+  fake_resident(asio::any_io_executor executor, unique_fd socket)
+      : channel_(make_socket_channel(executor, std::move(socket))) {}
 
   /// The next frame of the owner; type pong with id 99 at the end of the stream.
   task<seen_frame> next() {

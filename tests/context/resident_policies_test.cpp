@@ -1,11 +1,13 @@
 /// The decisions of the resident's owner that need no resident: the watchdog, the lease, the words of a failed start.
 #include "context/resident_lease.hpp"
+#include "context/resident_session.hpp"
 #include "context/resident_start.hpp"
 #include "context/resident_watchdog.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace berth::test {
 namespace {
@@ -73,11 +75,28 @@ TEST_CASE("lease: the token is found behind half a frame, and the last one count
   const resident_lease lease(make_resident_token());
   const std::string token(lease.token().data(), lease.token().size());
   bool found = false;
-  CHECK(lease.look_for_token("half a frame" + token + "welcome", found) == "welcome");
+  CHECK(lease.look_for_token("half a frame" + token + "welcome", false, found) == "welcome");
   CHECK(found);
-  CHECK(lease.look_for_token(token + "old" + token + "new", found) == "new");
-  CHECK(lease.look_for_token("frames", found) == "frames");
+  CHECK(lease.look_for_token(token + "old" + token + "new", false, found) == "new");
+  CHECK(lease.look_for_token("frames", false, found) == "frames");
   CHECK_FALSE(found);
+}
+
+TEST_CASE("lease: the token that a welcome ends with is no beginning") {
+  const resident_lease lease(make_resident_token());
+  const std::string token(lease.token().data(), lease.token().size());
+  wire::welcome welcome;
+  std::memcpy(welcome.token, token.data(), token.size());
+  std::string payload;
+  welcome.put(payload);
+  const std::string frame = make_frame(wire::frame_type::welcome, 0, wire::stream::in, payload);
+  bool found = false;
+  CHECK(lease.look_for_token("x" + token + frame + "next", false, found) == frame + "next");
+  CHECK(found);
+  CHECK(lease.look_for_token(frame + "next", true, found) == frame + "next");
+  CHECK_FALSE(found);
+  CHECK(lease.look_for_token(frame + token + frame, true, found) == frame);
+  CHECK(found);
 }
 
 exit_status failure(const command& what, wire::start_step step, int error) {
@@ -95,7 +114,8 @@ TEST_CASE("start: a failed one says what is wrong, with the codes of env(1)") {
   const exit_status nowhere = failure(argv("foo").cwd("/x"), wire::start_step::cwd, ENOENT);
   CHECK(nowhere.code() == 126);
   CHECK(nowhere.message() == "working directory '/x': No such file or directory");
-  CHECK(failure(argv("foo"), wire::start_step::resources, EMFILE).message() == "too many open files: no descriptor is left for the streams of the command");
+  CHECK(failure(argv("foo"), wire::start_step::resources, EMFILE).message() ==
+        "too many open files: no descriptor is left for the streams of the command");
 }
 
 TEST_CASE("start: a request that no frame can hold is known before it is sent") {

@@ -38,9 +38,11 @@ ASYNC_TEST("host: a working directory below a file is refused") {
 ASYNC_TEST("host: over frames a command reads, writes and ends as over its own pipes") {
   context place = make_host(io, resident_transport::framed);
   const handle where = co_await place.spawn();
-  const exec_result copied = co_await place.exec(where, argv("cat").input(std::string(1 << 20, 'c')).output_limit(2 << 20));
+  const exec_result copied =
+      co_await place.exec(where, argv("cat").input(std::string(1 << 20, 'c')).output_limit(2 << 20));
   CHECK(copied.std_out.size() == 1 << 20);
-  const exec_result large = co_await place.exec(where, command("head -c 50000000 /dev/zero; exit 4").output_limit(1000));
+  const exec_result large =
+      co_await place.exec(where, command("head -c 50000000 /dev/zero; exit 4").output_limit(1000));
   CHECK(large.out.seen() == 50000000);
   CHECK(large.status.code() == 4);
   co_await place.destroy(where);

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <sys/resource.h>
 #include <dirent.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -75,7 +75,8 @@ TEST_CASE("helper: it has the descriptors it was given, 0 to 2 on /dev/null, and
   const unique_fd ours(::fcntl(0, F_DUPFD_CLOEXEC, 40));
   const std::string number = std::to_string(ours.get());
   CHECK(output_of("test -e /proc/$$/fd/" + number + " || echo none >&5") == "none\n");
-  CHECK(output_of("all=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2); echo \"$all\" >&5") == "/dev/null\n/dev/null\n/dev/null\n");
+  CHECK(output_of("all=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2); echo \"$all\" >&5") ==
+        "/dev/null\n/dev/null\n/dev/null\n");
 }
 
 TEST_CASE("helper: a source below the targets is not overwritten by them") {
@@ -84,8 +85,9 @@ TEST_CASE("helper: a source below the targets is not overwritten by them") {
   const unique_fd reading(ends[0]);
   unique_fd writing(ends[1]);
   // Each goes to where the other comes from.
-  const helper_process child = shell("echo to >&" + std::to_string(reading.get()),
-                                     {placed_fd{reading.get(), writing.get()}, placed_fd{writing.get(), reading.get()}});
+  const helper_process child =
+      shell("echo to >&" + std::to_string(reading.get()),
+            {placed_fd{reading.get(), writing.get()}, placed_fd{writing.get(), reading.get()}});
   writing.reset();
   CHECK(read_to_end(reading.get()) == "to\n");
   CHECK(child.wait_blocking(5s));

@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <signal.h>
 #include <unistd.h>
 
 namespace berth::test {
