@@ -8,6 +8,15 @@
 #include <fstream>
 
 namespace berth::contract {
+namespace {
+
+std::size_t peak_memory() {
+  const std::string status = proc_file(getpid(), "status");
+  const auto row = status.find("VmHWM:");
+  return row == std::string::npos ? 0 : std::strtoull(status.c_str() + row + 6, nullptr, 10) * 1024;
+}
+
+}  // namespace
 
 bool is_pattern(std::string_view bytes, std::uint64_t offset) {
   auto expected = static_cast<unsigned>(offset % 251);
@@ -48,12 +57,17 @@ running<exec_result> start_exec(context& place, handle where, command what) {
   return {place.get_executor(), place.exec(std::move(where), std::move(what))};
 }
 
-std::size_t peak_memory() {
-  const std::string status = proc_file(getpid(), "status");
-  const auto row = status.find("VmHWM:");
-  return row == std::string::npos ? 0 : std::strtoull(status.c_str() + row + 6, nullptr, 10) * 1024;
+memory_rise::memory_rise() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+  before_ = peak_memory();
 }
 
-void forget_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+bool memory_rise::stays_below(std::size_t bytes) const {
+#ifdef __SANITIZE_ADDRESS__
+  return bytes > 0;
+#else
+  return peak_memory() < before_ + bytes;
+#endif
+}
 
 }  // namespace berth::contract

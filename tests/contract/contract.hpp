@@ -94,8 +94,15 @@ class stopwatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The peak of this program's resident memory, in bytes; `forget_peak_memory` starts it afresh.
-std::size_t peak_memory();
-void forget_peak_memory();
+/// How far this program's resident memory rises above what it was, in bytes.
+class memory_rise {
+ public:
+  memory_rise();
+  /// Always true under the address sanitizer, which keeps what was freed.
+  bool stays_below(std::size_t bytes) const;
+
+ private:
+  std::size_t before_;
+};
 
 }  // namespace berth::contract

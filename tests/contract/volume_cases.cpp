@@ -7,8 +7,7 @@ namespace {
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 task<void> slow_reader(context& place, handle where) {
-  forget_peak_memory();
-  const std::size_t before = peak_memory();
+  const memory_rise memory;
   process running = co_await place.exec_stream(where, child("flood", "104857600"));
   std::uint64_t seen = 0;
   std::uint64_t pauses = 0;
@@ -24,19 +23,18 @@ task<void> slow_reader(context& place, handle where) {
   CHECK(seen == 100 * mebibyte);
   CHECK(exact);
   CHECK(running.status()->ok());
-  CHECK(peak_memory() - before < 24 * mebibyte);
+  CHECK(memory.stays_below(24 * mebibyte));
 }
 
 task<void> head_and_tail_of_much(context& place, handle where) {
-  forget_peak_memory();
-  const std::size_t before = peak_memory();
+  const memory_rise memory;
   const command loud = argv("head", "-c", "1073741824", "/dev/zero").output_limit(mebibyte);
   const exec_result result = co_await place.exec(where, loud);
   CHECK(result.ok());
   CHECK(result.out.seen() == std::uint64_t{1} << 30);
   CHECK(result.std_out.size() == mebibyte);
   CHECK(result.std_out.find_first_not_of('\0') == std::string::npos);
-  CHECK(peak_memory() - before < 24 * mebibyte);
+  CHECK(memory.stays_below(24 * mebibyte));
 }
 
 task<void> wait_drains(context& place, handle where) {
