@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t read_size = 64 * 1024;
 constexpr std::uint64_t ack_every = 64 * 1024;
+constexpr std::int64_t longest_hold_ms = 50;
+constexpr std::size_t token_in_hello = wire::header_size + 20;  // a hello ends with the token, which is no beginning
 
 bool is_counted(wire::frame_type t) { return t != wire::frame_type::hello && t != wire::frame_type::welcome; }
 
@@ -40,18 +42,23 @@ void channel::open(mode m, int in, int out) {
   loop_.watch(in_, EPOLLIN | EPOLLRDHUP);
 }
 
-void channel::gone(const char* why) {
-  loop_.watch(in_, 0);
-  loop_.watch(out_, 0);
+void channel::gone(source& direction, const char* why) {
+  loop_.watch(direction, 0);
   if (leased()) return;  // silence is not death: wait for the lease
   state_ = state::ended;
   complaint_ = why;
 }
 
+void channel::complain(const char* why) {
+  state_ = state::broken;
+  complaint_ = why;
+}
+
 void channel::can_read(source& s, std::uint32_t events) {
   auto& self = *static_cast<channel*>(s.owner);
-  // A hang-up is the owner's death, whatever still lies unread behind frames that wait.
-  if (self.mode_ == mode::socket && (events & (EPOLLHUP | EPOLLRDHUP)) != 0) return self.gone("hang-up");
+  // A hang-up is the owner's death, whatever still lies unread behind frames that wait; under a lease it is not.
+  const bool hung_up = self.mode_ == mode::socket && (events & (EPOLLHUP | EPOLLRDHUP)) != 0;
+  if (hung_up && !self.leased()) return self.gone(s, "hang-up");
   if (self.mode_ == mode::socket)
     self.read_socket();
   else
@@ -68,7 +75,7 @@ void channel::read_socket() {
   m.msg_controllen = sizeof control;
   const ssize_t n = recvmsg(in_.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n <= 0) return gone("end of stream");
+  if (n <= 0) return gone(in_, "end of stream");
   for (cmsghdr* c = CMSG_FIRSTHDR(&m); c != nullptr; c = CMSG_NXTHDR(&m, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -87,13 +94,14 @@ void channel::read_socket() {
 void channel::read_pipe() {
   const ssize_t n = read(in_.fd, input_.reserve(read_size), read_size);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n <= 0) return gone("end of stream");
+  if (n <= 0) return gone(in_, "end of stream");
   received(static_cast<std::size_t>(n));
 }
 
 int channel::take_fd() {
-  if (fd_count_ == 0) return -1;
+  if (attached_ == 0 || fd_count_ == 0) return -1;
   const int fd = fds_[0];
+  --attached_;
   --fd_count_;
   std::memmove(fds_, fds_ + 1, sizeof(int) * static_cast<std::size_t>(fd_count_));
   return fd;
@@ -103,85 +111,111 @@ void channel::received(std::size_t size) {
   const std::size_t before = input_.size();
   input_.commit(size);
   last_heard_ = now_ms();
-  if (leased()) look_for_token(before);
-  parse();
+  if (leased()) {
+    std::size_t from = before < wire::token_size ? 0 : before - (wire::token_size - 1);
+    while (begin_again(from)) from = 0;
+  }
+  resume();
 }
 
-void channel::look_for_token(std::size_t looked_at) {
-  const std::string_view all = input_.view();
-  const std::size_t from = looked_at < wire::token_size ? 0 : looked_at - (wire::token_size - 1);
-  const std::size_t at = all.find(std::string_view(token_, wire::token_size), from);
-  if (at == std::string_view::npos) return;
+/// Looks for the token of a new connection from here on, and starts afresh behind it.
+bool channel::begin_again(std::size_t from) {
+  const std::string_view token(token_, wire::token_size);
+  std::size_t at = input_.view().find(token, from);
+  if (greeting_ && at == token_in_hello) at = input_.view().find(token, at + 1);
+  if (at == std::string_view::npos) return false;
   // What was whole before the cut counts; the half frame behind it, and frames that still waited, will be sent again.
-  const std::size_t left = parse_within(at);
+  const std::size_t left = parse(at);
   input_.consume(left + wire::token_size);
   greeting_ = true;
-}
-
-void channel::parse() {
-  if (greeting_ && !parse_greeting()) return;
-  parse_within(input_.size());
-}
-
-/// A hello, with the token in front of it where the owner wants a lease.
-bool channel::parse_greeting() {
-  wire::header h;
-  std::string_view payload;
-  const auto is_hello = [&](std::string_view in) {
-    const wire::parse_result r = wire::parse(in, h, payload);
-    return r == wire::parse_result::need_more                                    ? 0
-           : r == wire::parse_result::frame && h.type == wire::frame_type::hello ? 1
-                                                                                 : -1;
-  };
-  int found = is_hello(input_.view());
-  if (found < 0 && !has_token_) {
-    if (input_.size() < wire::token_size + wire::header_size) return false;
-    std::memcpy(token_, input_.view().data(), wire::token_size);
-    has_token_ = true;
-    input_.consume(wire::token_size);
-    found = is_hello(input_.view());
-  }
-  if (found == 0) return false;
-  wire::hello greeting;
-  if (found < 0 || !greeting.get(payload) ||
-      (has_token_ && std::memcmp(greeting.token, token_, wire::token_size) != 0)) {
-    state_ = state::broken;
-    complaint_ = "not a hello";
-    return false;
-  }
-  greeting_ = false;
-  on_frame_(owner_, h, payload);
-  input_.consume(wire::header_size + h.size);
   return true;
 }
 
-std::size_t channel::parse_within(std::size_t limit) {
-  while (state_ == state::open) {
+/// Bytes at the end that may be the beginning of a token: should a cut have left half a frame before them, they would complete it.
+/// They are data after all if nothing follows for a while.
+std::size_t channel::held_back() const {
+  if (!leased() || now_ms() >= last_heard_ + longest_hold_ms) return 0;
+  const std::string_view in = input_.view();
+  std::size_t size = in.size() < wire::token_size ? in.size() : wire::token_size - 1;
+  while (size > 0 && !in.ends_with(std::string_view(token_, size))) --size;
+  return size;
+}
+
+void channel::resume() {
+  const std::size_t held = held_back();
+  held_until_ = held > 0 ? last_heard_ + longest_hold_ms : -1;
+  parse(input_.size() - held);
+  // While a frame waits, no more of them are let in; a token must always be seen.
+  const bool reads = !waits_ || leased();
+  if (in_.watched != 0) loop_.watch(in_, reads ? EPOLLIN | EPOLLRDHUP : EPOLLRDHUP);
+}
+
+std::int64_t channel::wake_at() const {
+  if (congested() || held_until_ < 0) return retry_at_;
+  return retry_at_ >= 0 && retry_at_ < held_until_ ? retry_at_ : held_until_;
+}
+
+/// A hello, with the token in front of it where the owner wants a lease.
+void channel::parse_greeting(std::size_t& limit) {
+  wire::header h;
+  while (limit >= wire::header_size) {
+    char head[wire::header_size];
+    std::memcpy(head, input_.view().data(), wire::header_size);
+    if (wire::get_header(head, h) && h.type == wire::frame_type::hello) break;
+    if (has_token_) return complain("not a hello");
+    if (limit < wire::token_size) return;
+    std::memcpy(token_, input_.view().data(), wire::token_size);
+    has_token_ = true;
+    input_.consume(wire::token_size);
+    limit -= wire::token_size;
+  }
+  std::string_view payload;
+  if (wire::parse({input_.view().data(), limit}, h, payload) != wire::parse_result::frame) return;
+  wire::hello greeting;
+  if (!greeting.get(payload) || (has_token_ && std::memcmp(greeting.token, token_, wire::token_size) != 0))
+    return complain("not a hello");
+  greeting_ = false;
+  attached_ = h.fds;
+  on_frame_(owner_, h, payload);
+  while (attached_ > 0 && fd_count_ > 0) ::close(take_fd());
+  input_.consume(wire::header_size + h.size);
+  limit -= wire::header_size + h.size;
+}
+
+std::size_t channel::parse(std::size_t limit) {
+  waits_ = false;
+  if (greeting_) parse_greeting(limit);
+  while (!greeting_ && state_ == state::open) {
     wire::header h;
     std::string_view payload;
     const wire::parse_result r = wire::parse({input_.view().data(), limit}, h, payload);
     if (r == wire::parse_result::need_more) break;
     if (r == wire::parse_result::broken || h.type == wire::frame_type::hello) {
-      state_ = state::broken;
-      complaint_ = "a frame that cannot be";
+      complain("a frame that cannot be");
       break;
     }
+    attached_ = h.fds;
     if (h.type == wire::frame_type::ack) {
       std::uint64_t offset = 0;
       if (wire::get_number(payload, offset)) drop_acknowledged(offset);
     } else if (!on_frame_(owner_, h, payload)) {
+      waits_ = true;
       break;
     }
-    const std::size_t size = wire::header_size + h.size;
-    input_.consume(size);
-    limit -= size;
-    received_total_ += size;
-    if (leased() && (received_total_ - acknowledged_ >= ack_every || h.type == wire::frame_type::ping)) {
-      acknowledged_ = received_total_;
-      send_number(wire::frame_type::ack, 0, 0, received_total_);
-    }
+    limit -= wire::header_size + h.size;
+    handled(h);
   }
   return limit;
+}
+
+void channel::handled(const wire::header& h) {
+  while (attached_ > 0 && fd_count_ > 0) ::close(take_fd());  // those that nobody wanted
+  const std::size_t size = wire::header_size + h.size;
+  input_.consume(size);
+  received_total_ += size;
+  if (!leased() || (received_total_ - acknowledged_ < ack_every && h.type != wire::frame_type::ping)) return;
+  acknowledged_ = received_total_;
+  send_number(wire::frame_type::ack, 0, 0, received_total_);
 }
 
 channel::node* channel::make_node(std::size_t size) {
@@ -246,10 +280,11 @@ bool channel::send_some(node& n) {
   if (errno == EINTR) return true;
   if (errno == EAGAIN)
     loop_.watch(out_, EPOLLOUT);
-  else if (errno == ETOOMANYREFS || errno == ENOBUFS || errno == ENOMEM)
+  else if (errno == ETOOMANYREFS || errno == ENOBUFS || errno == ENOMEM) {
+    loop_.watch(out_, 0);  // there may be room, but not for this
     retry_at_ = now_ms() + 2;
-  else
-    gone("write failed");
+  } else
+    gone(out_, "write failed");
   return false;
 }
 
@@ -293,7 +328,13 @@ void channel::send_again_from(std::uint64_t offset) {
   out_queue_ = {};
   queued_ = 0;
   while (retained_.first != nullptr) enqueue(retained_.pop());
-  while (waiting.first != nullptr) enqueue(waiting.pop());
+  while (waiting.first != nullptr) {
+    node* n = waiting.pop();
+    if (n->end != 0)
+      enqueue(n);
+    else
+      destroy(n);  // a welcome to a connection that is gone
+  }
   for (node* n = out_queue_.first; n != nullptr; n = n->next) n->sent = 0;
 }
 

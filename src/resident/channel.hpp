@@ -16,6 +16,7 @@ class channel {
 
   channel(loop& l, void* owner, on_frame f) : loop_(l), owner_(owner), on_frame_(f) {}
 
+  /// Two descriptors, even where both mean one socket.
   void open(mode m, int in, int out);
 
   /// Queues a frame; descriptors are the channel's from now on and closed once sent.
@@ -28,17 +29,19 @@ class channel {
 
   /// So much waits to be sent that nothing more should be begun.
   bool congested() const { return queued_ > congestion; }
-  /// A descriptor that came with the frame now being handled, or -1.
+  /// Can descriptors be sent?
+  bool passes_fds() const { return mode_ == mode::socket && !leased(); }
+  /// The next descriptor that came with the frame now being handled, or -1.
   int take_fd();
   /// Offers frames again that were left.
-  void resume() { parse(); }
+  void resume();
 
   state where() const { return state_; }
   bool leased() const { return lease_ms_ != 0; }
   /// When the lease ends unless something comes; -1 without one.
   std::int64_t lease_end() const { return lease_ms_ == 0 ? -1 : last_heard_ + lease_ms_; }
-  /// When sending should be tried again; -1 if nothing waits for time.
-  std::int64_t retry_at() const { return retry_at_; }
+  /// When flush() and resume() should be called again though nothing happens; -1 if nothing waits for time.
+  std::int64_t wake_at() const;
   const char* complaint() const { return complaint_; }
 
   /// Takes an owner's hello: sets the lease, answers, and sends again what it has not received.
@@ -67,18 +70,20 @@ class channel {
   void read_socket();
   void read_pipe();
   void received(std::size_t size);
-  void parse();
-  bool parse_greeting();
-  /// Handles whole frames in the first `limit` bytes of the input; how many bytes of it are left.
-  std::size_t parse_within(std::size_t limit);
-  void look_for_token(std::size_t looked_at);
+  bool begin_again(std::size_t from);
+  std::size_t held_back() const;
+  /// Handles what is whole in the first `limit` bytes of the input; how many bytes of it are left.
+  std::size_t parse(std::size_t limit);
+  void parse_greeting(std::size_t& limit);
+  void handled(const wire::header& h);
+  void complain(const char* why);
   bool send_some(node& n);
   void sent(node* n);
   void drop_acknowledged(std::uint64_t offset);
   void send_again_from(std::uint64_t offset);
   void enqueue(node* n);
   node* make_node(std::size_t size);
-  void gone(const char* why);
+  void gone(source& direction, const char* why);
 
   loop& loop_;
   void* owner_;
@@ -93,6 +98,8 @@ class channel {
   char token_[wire::token_size] = {};
   int fds_[16];
   int fd_count_ = 0;
+  int attached_ = 0;    ///< of those: how many belong to the frame now being handled
+  bool waits_ = false;  ///< a frame was left
   queue out_queue_;
   queue retained_;
   std::size_t queued_ = 0;
@@ -102,6 +109,7 @@ class channel {
   std::uint32_t lease_ms_ = 0;
   std::int64_t last_heard_ = 0;
   std::int64_t retry_at_ = -1;
+  std::int64_t held_until_ = -1;
   const char* complaint_ = nullptr;
 };
 

@@ -33,6 +33,7 @@ struct command {
   std::int64_t next_step = 0;  ///< when the ending goes on
   std::int64_t kill_at = 0;    ///< when the grace is over
   std::int64_t pause_ms = 0;
+  int passes = 0;
   int quiet_passes = 0;
   bool exited = false;
   bool is_beyond_us = false;  ///< its first process belongs to another user

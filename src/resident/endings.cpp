@@ -9,6 +9,9 @@ namespace {
 constexpr std::int64_t longest_pause_ms = 20;
 /// Passes in a row that found nothing before a tree counts as dead; the list of children may miss one while others leave it.
 constexpr int needed_quiet_passes = 2;
+/// Most passes look at the resident's own children only, to be faster than what forks; these look at everything below, so that a
+/// deep tree does not die level by level.
+bool is_deep(int pass) { return pass % 4 == 0; }
 
 }  // namespace
 
@@ -46,6 +49,8 @@ void session::begin_ending(command& c, std::uint64_t grace_ms) {
   c.kill_at = kill_at;
   c.next_step = now;  // the loop goes on from here at once
   c.pause_ms = 0;
+  c.passes = 0;
+  c.quiet_passes = 0;
 }
 
 /// Asked: is anything left? If not, or if the grace is over, the killing passes follow, until they find nothing.
@@ -66,8 +71,10 @@ void session::continue_ending(command& c) {
     // Before its setsid it has no group of its own.
     c.is_beyond_us = ::kill(c.who.leader, SIGKILL) != 0 && errno == EPERM;
   }
+  const std::uint32_t id = c.id;
   reap();
-  const int alive = tree_.kill_pass(c.who, c.quiet_passes > 0);
+  if (find(id) != &c) return;  // its exec had failed
+  const int alive = tree_.kill_pass(c.who, is_deep(c.passes++) || c.quiet_passes > 0);
   const bool is_quiet = alive == 0 && (c.who.leader == 0 || c.is_beyond_us);
   c.quiet_passes = is_quiet ? c.quiet_passes + 1 : 0;
   c.next_step = is_quiet ? now : now + c.pause_ms;

@@ -1,9 +1,9 @@
 /// berth-resident: starts and ends the commands of one place for its owner. docs/resident.md says how it speaks.
 
+#include "resident/raw_syscall.hpp"
 #include "resident/session.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,11 +16,12 @@ void write_line(const char* text) {
   (void)ignored;
 }
 
-/// Ignored signals would be inherited by every command (nohup, some languages ignore SIGPIPE).
+/// Ignored signals would be inherited by every command (nohup, some languages ignore SIGPIPE). Not by libc, which keeps two
+/// of them to itself.
 void default_signals() {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  for (int s = 1; s < 65; ++s) sigaction(s, &action, nullptr);
+  using berth::resident::raw_pointer;
+  const unsigned long action[4] = {};  // as the kernel has it: SIG_DFL, no flags, no mask
+  for (int s = 1; s < 65; ++s) berth::resident::raw_syscall(SYS_rt_sigaction, s, raw_pointer(action), 0, 8);
 }
 
 void close_from(int first) {
@@ -57,8 +58,10 @@ int main(int argc, char** argv) {
       dup3(in, 3, O_CLOEXEC);
       in = 3;
     }
-    out = in;
     close_from(4);
+    out =
+        fcntl(in, F_DUPFD_CLOEXEC, 4);  // epoll knows a descriptor only once, and watches for both directions by itself
+    if (out < 0) return 2;
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
     close(null);

@@ -22,4 +22,15 @@ char* buffer::reserve(std::size_t size) {
   return data_ + end_;
 }
 
+void buffer::consume(std::size_t size) {
+  constexpr std::size_t kept = 256 * 1024;
+  begin_ += size;
+  if (begin_ != end_) return;
+  begin_ = end_ = 0;
+  if (capacity_ <= kept) return;
+  std::free(data_);
+  data_ = nullptr;
+  capacity_ = 0;
+}
+
 }  // namespace berth::resident

@@ -44,10 +44,8 @@ class buffer {
   /// Room for `size` bytes behind the end, to be committed.
   char* reserve(std::size_t size);
   void commit(std::size_t size) { end_ += size; }
-  void consume(std::size_t size) {
-    begin_ += size;
-    if (begin_ == end_) begin_ = end_ = 0;
-  }
+  /// Once empty, it gives back what was a lot.
+  void consume(std::size_t size);
   void clear() { begin_ = end_ = 0; }
   std::string_view view() const { return {data_ + begin_, end_ - begin_}; }
   std::size_t size() const { return end_ - begin_; }

@@ -1,9 +1,13 @@
 #include "resident/session.hpp"
 
+#include "resident/raw_syscall.hpp"
+
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,15 +15,15 @@ namespace berth::resident {
 
 session::session(channel::mode m, int in, int out) : channel_(loop_, this, on_frame) {
   getrlimit64(RLIMIT_NOFILE, &files_);
-  const rlimit64 raised{files_.rlim_max, files_.rlim_max};
+  const rlimit64 raised{files_.rlim_max - tree::descriptors_kept(files_.rlim_max), files_.rlim_max};
   setrlimit64(RLIMIT_NOFILE, &raised);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_DUMPABLE, 0);
 
   // Everything is blocked and some are read here: nothing that a command sends can end the resident but KILL.
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
+  // Not by libc, which leaves two of them open.
+  const std::uint64_t all = ~std::uint64_t{0};
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, raw_pointer(&all), 0, sizeof all);
   sigset_t read;
   sigemptyset(&read);
   sigaddset(&read, SIGCHLD);
@@ -56,15 +60,14 @@ void session::leave() {
   for (command* c = commands_.first; c != nullptr; c = c->next) {
     if (c->who.leader > 0) ::kill(-c->who.leader, SIGKILL);
   }
-  for (int pause_ms = 0;; pause_ms = pause_ms < 20 ? pause_ms + 1 : 20) {
-    const int alive = tree_.kill_everything();
+  for (int pass = 0;; ++pass) {
+    const bool goes_on = tree_.kill_everything(pass % 4 == 0);
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     }
-    if (pid < 0) break;     // ECHILD: nothing left
-    if (alive == 0) break;  // what is left belongs to others
-    usleep(static_cast<useconds_t>(pause_ms) * 1000);
+    if (pid < 0 || !goes_on) break;  // ECHILD: nothing is left; or only what belongs to others
+    usleep(static_cast<useconds_t>(pass < 20 ? pass : 20) * 1000);
   }
   channel_.flush_last();
 }
@@ -74,7 +77,7 @@ int session::timeout() const {
   const auto earlier = [&](std::int64_t t) {
     if (t >= 0 && (at < 0 || t < at)) at = t;
   };
-  earlier(channel_.retry_at());
+  earlier(channel_.wake_at());
   for (const command* c = commands_.first; c != nullptr; c = c->next) {
     if (c->end != ending::none) earlier(c->next_step);
   }
@@ -86,11 +89,13 @@ int session::timeout() const {
 void session::on_time() {
   const std::int64_t now = now_ms();
   if (channel_.lease_end() >= 0 && now >= channel_.lease_end()) leaving_ = true;
+  // One at a time, as it may free commands, and the one that waited longest; the loop comes back at once for the next.
+  command* due = nullptr;
   for (command* c = commands_.first; c != nullptr; c = c->next) {
     if (c->end == ending::none || now < c->next_step) continue;
-    continue_ending(*c);
-    return;  // it may have freed commands; the loop comes back at once for the next
+    if (due == nullptr || c->next_step < due->next_step) due = c;
   }
+  if (due != nullptr) continue_ending(*due);
 }
 
 void session::on_signal(source& s, std::uint32_t) {
@@ -102,7 +107,10 @@ void session::on_signal(source& s, std::uint32_t) {
   self.reap();
 }
 
-void session::on_owner_death(source& s, std::uint32_t) { static_cast<session*>(s.owner)->leaving_ = true; }
+void session::on_owner_death(source& s, std::uint32_t) {
+  pollfd exited{s.fd, POLLIN, 0};
+  if (poll(&exited, 1, 0) == 1) static_cast<session*>(s.owner)->leaving_ = true;
+}
 
 void session::reap() {
   int status;

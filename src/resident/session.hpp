@@ -28,6 +28,7 @@ class session {
   // starts.cpp: from a start frame to `started`
   void start(std::uint32_t id, std::string_view payload);
   bool make_streams(command& c, launch& l, int (&owners)[3]);
+  int launch_child(command& c, launch& l);
   void start_failed(std::uint32_t id, wire::start_step step, int error);
   static void on_report(source& s, std::uint32_t events);
   void finish_start(command& c);
@@ -44,6 +45,7 @@ class session {
 
   // streams.cpp: framed bytes, and pipes left to drain
   void watch_streams(command& c);
+  void watch_outputs(command& c);
   static void on_output(source& s, std::uint32_t events);
   static void on_input_ready(source& s, std::uint32_t events);
   static void on_drain(source& s, std::uint32_t events);

@@ -61,6 +61,18 @@ std::string_view path_of(char** environment) {
   return default_path;
 }
 
+/// How large all texts are, an end for each included. False where they do not fit the frame, or a NUL would cut one short.
+bool measure(const wire::start& request, wire::reader words, std::size_t& bytes) {
+  bool is_whole = request.cwd.find('\0') == std::string_view::npos;
+  bytes = request.cwd.size() + 1;
+  for (std::uint64_t i = 0; i < std::uint64_t{request.argc} + request.envc && words.ok(); ++i) {
+    const std::string_view word = words.bytes();
+    is_whole = is_whole && word.find('\0') == std::string_view::npos;
+    bytes += word.size() + 1;
+  }
+  return is_whole && words.done();
+}
+
 }  // namespace
 
 launch* launch::make(const wire::start& request, wire::reader& fields, char** environment) {
@@ -70,20 +82,10 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
     while (environment[inherited] != nullptr) ++inherited;
   }
 
-  // First over a copy of the reader: how large is all of it, and does it fit the frame?
-  wire::reader sizing = fields;
-  std::size_t program_size = 0;
-  for (std::uint32_t i = 0; i < request.argc && sizing.ok(); ++i) {
-    const std::string_view word = sizing.bytes();
-    if (i == 0) program_size = word.size();
-    bytes += word.size() + 1;
-  }
-  for (std::uint32_t i = 0; i < request.envc && sizing.ok(); ++i) bytes += sizing.bytes().size() + 1;
-  if (!sizing.done()) return nullptr;
+  if (!measure(request, fields, bytes)) return nullptr;
 
   const std::size_t pointers = request.argc + 3 + request.argc + 2 + inherited + request.envc + 1;
-  const std::size_t block_size =
-      sizeof(launch) + stack_size + 64 + pointers * sizeof(char*) + bytes + request.cwd.size() + 1 + program_size;
+  const std::size_t block_size = sizeof(launch) + stack_size + 64 + pointers * sizeof(char*) + bytes;
   char* block = static_cast<char*>(allocate(block_size));
   launch* l = new (block) launch;
   arena a{block + sizeof(launch)};
@@ -173,8 +175,6 @@ void launch::prepare() {
   // A tag that cannot be set leaves the session to tell whose a process is.
   const rlimit64 locks{tag, tag_hard};
   raw_syscall(SYS_prlimit64, 0, RLIMIT_LOCKS, raw_pointer(&locks), 0);
-  const rlimit64 files{open_files, open_files_hard};
-  raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, raw_pointer(&files), 0);
 
   const int from[3] = {std_in, std_out, std_err};
   for (int i = 0; i < 3; ++i) {
@@ -185,6 +185,8 @@ void launch::prepare() {
   raw_syscall(SYS_dup3, report, report_in_child, O_CLOEXEC);
   is_clean_ = true;
   raw_syscall(SYS_close_range, report_in_child + 1, ~0u, 0);
+  const rlimit64 files{open_files, open_files_hard};
+  raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, raw_pointer(&files), 0);
   if (*cwd_ != '\0') {
     r = raw_syscall(SYS_chdir, raw_pointer(cwd_));
     if (r < 0) fail(start_step::cwd, r);

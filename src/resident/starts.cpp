@@ -27,30 +27,53 @@ void session::start_failed(std::uint32_t id, wire::start_step step, int error) {
 bool session::make_streams(command& c, launch& l, int (&owners)[3]) {
   const bool has_input = (c.flags & wire::start_input_pipe) != 0;
   const bool merged = (c.flags & wire::start_merge_stderr) != 0;
+  int report[2] = {-1, -1};
   int in[2] = {-1, -1};
   int out[2] = {-1, -1};
   int err[2] = {-1, -1};
-  if (has_input ? pipe2(in, O_CLOEXEC) == 0 : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) {
+  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) == 0 &&
+      (has_input ? pipe2(in, O_CLOEXEC) == 0 : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) &&
+      pipe2(out, O_CLOEXEC) == 0 && (merged || pipe2(err, O_CLOEXEC) == 0)) {
+    c.report.fd = report[0];
+    c.report.ready = on_report;
+    c.report.owner = &c;
+    l.report = report[1];
     l.std_in = in[0];
+    l.std_out = out[1];
+    l.std_err = merged ? out[1] : err[1];
     owners[0] = in[1];
-    if (pipe2(out, O_CLOEXEC) == 0) {
-      l.std_out = l.std_err = out[1];
-      owners[1] = out[0];
-      if (merged) return true;
-      if (pipe2(err, O_CLOEXEC) == 0) {
-        l.std_err = err[1];
-        owners[2] = err[0];
-        return true;
-      }
-    }
+    owners[1] = out[0];
+    owners[2] = err[0];
+    return true;
   }
   const int error = errno;
-  for (int* pair : {in, out, err}) {
+  for (int* pair : {report, in, out, err}) {
     close_fd(pair[0]);
     close_fd(pair[1]);
   }
   errno = error;
   return false;
+}
+
+/// Lets the child go. 0, or the errno.
+int session::launch_child(command& c, launch& l) {
+  l.tag = c.who.tag;
+  l.tag_hard = tree_.hard_limit(c.id);
+  l.open_files = files_.rlim_cur;
+  l.open_files_hard = files_.rlim_max;
+  const pid_t pid = l.go();
+  // The child is reading `l` now: its descriptors are closed here, but not touched there.
+  close(l.std_in);
+  close(l.std_out);
+  if (l.std_err != l.std_out) close(l.std_err);
+  close(l.report);
+  if (pid < 0) return -pid;
+  // A session number that this pid had before means ours from now on.
+  for (command* other = commands_.first; other != nullptr; other = other->next) {
+    if (other->who.session == pid) other->who.session = 0;
+  }
+  c.who.leader = c.who.session = pid;
+  return 0;
 }
 
 void session::start(std::uint32_t id, std::string_view payload) {
@@ -60,7 +83,7 @@ void session::start(std::uint32_t id, std::string_view payload) {
   launch* l = is_whole ? launch::make(request, fields, environ) : nullptr;
   // Descriptors can be handed over where there is a socket to do it.
   const bool hands_over = (request.flags & wire::start_hand_over) != 0;
-  if (l == nullptr || (hands_over && channel_.leased())) {
+  if (l == nullptr || (hands_over && !channel_.passes_fds())) {
     if (l != nullptr) launch::destroy(l);
     return start_failed(id, wire::start_step::request, EINVAL);
   }
@@ -72,51 +95,23 @@ void session::start(std::uint32_t id, std::string_view payload) {
   c.credit[0] = c.credit[1] = request.credit;
   c.who.tag = tree_.tag(id);
 
-  int report[2] = {-1, -1};
   int owners[3] = {-1, -1, -1};
-  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0 || !make_streams(c, *l, owners)) {
-    const int error = errno;
-    close_fd(report[0]);
-    close_fd(report[1]);
-    launch::destroy(l);
-    destroy(&c);
-    return start_failed(id, wire::start_step::resources, error);
-  }
-  l->report = report[1];
-  l->tag = c.who.tag;
-  l->tag_hard = tree_.hard_limit(id);
-  l->open_files = files_.rlim_cur;
-  l->open_files_hard = files_.rlim_max;
-  const pid_t pid = l->go();
-  // The child is reading *l now: its descriptors are closed here, but not touched there.
-  close(l->std_in);
-  close(l->std_out);
-  if (l->std_err != l->std_out) close(l->std_err);
-  close(report[1]);
-  if (pid < 0) {
+  const bool has_streams = make_streams(c, *l, owners);
+  const int error = has_streams ? launch_child(c, *l) : errno;
+  if (error != 0) {
     for (int& fd : owners) close_fd(fd);
-    close_fd(report[0]);
+    close_fd(c.report.fd);
     launch::destroy(l);
     destroy(&c);
-    return start_failed(id, wire::start_step::clone, -pid);
+    return start_failed(id, has_streams ? wire::start_step::clone : wire::start_step::resources, error);
   }
-  // A session number that this pid had before means ours from now on.
-  for (command* other = commands_.first; other != nullptr; other = other->next) {
-    if (other->who.session == pid) other->who.session = 0;
-  }
-  c.who.leader = c.who.session = pid;
   c.starting = l;
-  for (const int fd : owners) {
-    if (hands_over && fd >= 0) c.handed[c.handed_count++] = fd;
+  for (int i = 0; i < 3; ++i) {
+    if (!hands_over)
+      (i == 0 ? c.in : c.out[i - 1]).fd = owners[i];
+    else if (owners[i] >= 0)
+      c.handed[c.handed_count++] = owners[i];
   }
-  if (!hands_over) {
-    c.in.fd = owners[0];
-    c.out[0].fd = owners[1];
-    c.out[1].fd = owners[2];
-  }
-  c.report.fd = report[0];
-  c.report.ready = on_report;
-  c.report.owner = &c;
   loop_.watch(c.report, EPOLLIN);
   commands_.insert(&c);
 }

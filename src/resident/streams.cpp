@@ -21,13 +21,21 @@ void session::watch_streams(command& c) {
     s.ready = on_output;
     s.owner = &c;
     s.stream = i + 1;
-    if (c.credit[i] > 0) loop_.watch(s, EPOLLIN);
   }
+  watch_outputs(c);
   if (c.in.fd >= 0) {
     make_nonblocking(c.in.fd);
     c.in.ready = on_input_ready;
     c.in.owner = &c;
     write_input(c);
+  }
+}
+
+/// Without credit a stream is not read, and the command has to wait.
+void session::watch_outputs(command& c) {
+  if (c.starting != nullptr) return;
+  for (int i = 0; i < 2; ++i) {
+    if (c.out[i].fd >= 0 && (c.credit[i] > 0 || c.discards)) loop_.watch(c.out[i], EPOLLIN);
   }
 }
 
@@ -60,12 +68,7 @@ void session::on_output(source& s, std::uint32_t) {
 /// The owner reads again: streams that waited for room in the queue go on.
 void session::resume_streams() {
   paused_ = false;
-  for (command* c = commands_.first; c != nullptr; c = c->next) {
-    if (c->starting != nullptr) continue;
-    for (int i = 0; i < 2; ++i) {
-      if (c->out[i].fd >= 0 && (c->credit[i] > 0 || c->discards)) loop_.watch(c->out[i], EPOLLIN);
-    }
-  }
+  for (command* c = commands_.first; c != nullptr; c = c->next) watch_outputs(*c);
 }
 
 bool session::input(std::uint32_t id, std::string_view payload) {
@@ -117,8 +120,7 @@ void session::credit(const wire::header& h, std::string_view payload) {
   if (c == nullptr || h.stream < 1 || h.stream > 2 || !wire::get_number(payload, more)) return;
   std::uint64_t& credit = c->credit[h.stream - 1];
   credit = more > ~credit ? ~std::uint64_t{0} : credit + more;
-  source& s = c->out[h.stream - 1];
-  if (s.fd >= 0 && credit > 0 && c->starting == nullptr) loop_.watch(s, EPOLLIN);
+  watch_outputs(*c);
 }
 
 void session::abandon(const wire::header& h) {
@@ -129,10 +131,7 @@ void session::abandon(const wire::header& h) {
   command* c = find(h.id);
   if (c == nullptr) return;
   c->discards = true;
-  if (c->starting != nullptr) return;
-  for (source& s : c->out) {
-    if (s.fd >= 0) loop_.watch(s, EPOLLIN);
-  }
+  watch_outputs(*c);
 }
 
 void session::add_drain(int fd) {

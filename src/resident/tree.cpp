@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,12 +106,15 @@ tree::tree() : self_(getpid()) {
   }
 }
 
+bool tree::is_tagged(const rlimit64& limit) const {
+  return limit.rlim_cur >> 32 == nonce_ || limit.rlim_max >> 32 == nonce_;
+}
+
 bool tree::belongs(const membership& m, pid_t pid) const {
   if (pid == m.leader) return true;
   rlimit64 limit;
   if (!read_tag(pid, limit)) return false;
-  const bool tagged = limit.rlim_cur >> 32 == nonce_ || limit.rlim_max >> 32 == nonce_;
-  if (tagged) return limit.rlim_cur == m.tag || limit.rlim_max == m.tag;
+  if (is_tagged(limit)) return limit.rlim_cur == m.tag || limit.rlim_max == m.tag;
   return m.session != 0 && getsid(pid) == m.session;
 }
 
@@ -163,10 +165,15 @@ void tree::for_each_descendant(pid_t of, F f, int depth) {
 
 template <class F>
 void tree::visit(bool deep, F f) {
+  rlimit64 usual;
+  getrlimit64(RLIMIT_NOFILE, &usual);
+  const rlimit64 whole{usual.rlim_max, usual.rlim_max};
+  setrlimit64(RLIMIT_NOFILE, &whole);
   if (deep)
     for_each_descendant(self_, f, 0);
   else
     for_each_child(self_, f);
+  setrlimit64(RLIMIT_NOFILE, &usual);
 }
 
 void tree::signal_all(const membership& m, int signo) {
@@ -176,9 +183,14 @@ void tree::signal_all(const membership& m, int signo) {
   });
 }
 
+bool tree::is_alive(const membership& m, pid_t pid) const {
+  const auto check = [&](pid_t p) { return belongs(m, p); };
+  return check(pid) && signal_checked(pid, 0, check) != ESRCH;
+}
+
 int tree::count(const membership& m) {
   int alive = 0;
-  visit(true, [&](pid_t pid) { alive += belongs(m, pid) ? 1 : 0; });
+  visit(true, [&](pid_t pid) { alive += is_alive(m, pid) ? 1 : 0; });
   return alive;
 }
 
@@ -197,7 +209,7 @@ std::uint32_t tree::survivors(const membership& m, buffer& out) {
   std::uint32_t count = 0;
   buffer text;
   visit(true, [&](pid_t pid) {
-    if (!belongs(m, pid) || count == 256) return;
+    if (count == 256 || !is_alive(m, pid)) return;
     char path[40];
     snprintf(path, sizeof path, "/proc/%d/comm", pid);
     std::string_view name = read_proc(path, text);
@@ -208,12 +220,22 @@ std::uint32_t tree::survivors(const membership& m, buffer& out) {
   return count;
 }
 
-int tree::kill_everything() {
-  int alive = 0;
-  visit(false, [&](pid_t pid) {
-    if (::kill(pid, SIGKILL) == 0) ++alive;  // our own children, unreaped: the pid is theirs
+bool tree::kill_everything(bool deep) {
+  int killed = 0;
+  int refused = 0;
+  // Our own children, unreaped: the pid is theirs.
+  visit(false, [&](pid_t pid) { ++(::kill(pid, SIGKILL) == 0 ? killed : refused); });
+  // Below those of other users, which do not die, there may be some of ours.
+  const bool only_refused = killed == 0 && refused > 0;
+  if (!deep && !only_refused) return true;
+  visit(true, [&](pid_t pid) {
+    const auto check = [&](pid_t p) {
+      rlimit64 limit;
+      return read_tag(p, limit) && is_tagged(limit);
+    };
+    if (signal_checked(pid, SIGKILL, check) == 0) ++killed;
   });
-  return alive;
+  return killed > 0 || !only_refused;
 }
 
 }  // namespace berth::resident

@@ -1,6 +1,7 @@
 #pragma once
 /// Which processes belong to a command, and how all of them are ended. docs/resident.md has the rules.
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -36,8 +37,12 @@ class tree {
   int count(const membership& m);
   /// Puts pid and name of each process that could not be killed into `out`, as tree_ended has them; how many.
   std::uint32_t survivors(const membership& m, buffer& out);
-  /// Kills everything below the resident, once; how many could be signalled.
-  int kill_everything();
+  /// One pass of KILL over all children, whatever they are, and where `deep` or needed over all that was started here. False if only
+  /// what belongs to other users is left.
+  bool kill_everything(bool deep);
+
+  /// How many of the descriptors a process may have are kept for walking: commands cannot use up what it takes to end them.
+  static std::uint64_t descriptors_kept(std::uint64_t limit) { return limit < 256 ? limit / 4 : 64; }
 
  private:
   template <class F>
@@ -48,7 +53,9 @@ class tree {
   void for_each_descendant(pid_t of, F f, int depth);
   template <class F>
   void visit(bool deep, F f);
+  bool is_tagged(const rlimit64& limit) const;
   bool belongs(const membership& m, pid_t pid) const;
+  bool is_alive(const membership& m, pid_t pid) const;
 
   std::uint32_t nonce_ = 0;
   pid_t self_;

@@ -3,8 +3,46 @@
 namespace berth::wire {
 namespace {
 
-bool is_known(std::uint8_t type) noexcept {
-  return (type >= 1 && type <= 9) || (type >= 33 && type <= 42) || type == 65 || type == 66;
+struct size_range {
+  std::uint32_t least;
+  std::uint32_t most;
+};
+
+/// How large a payload of this type can be; nothing fits one that is not known.
+size_range payload_size(frame_type type) noexcept {
+  switch (type) {
+    case frame_type::hello:
+      return {36, 36};
+    case frame_type::welcome:
+      return {38, 38};
+    case frame_type::start:
+      return {24, max_payload};
+    case frame_type::input:
+    case frame_type::output:
+      return {0, max_data};
+    case frame_type::input_end:
+    case frame_type::output_end:
+    case frame_type::input_closed:
+    case frame_type::abandon:
+    case frame_type::bye:
+      return {0, 0};
+    case frame_type::signal:
+    case frame_type::kill:
+    case frame_type::started:
+    case frame_type::start_failed:
+    case frame_type::ping:
+    case frame_type::pong:
+    case frame_type::credit:
+    case frame_type::ack:
+      return {8, 8};
+    case frame_type::exited:
+      return {28, 28};
+    case frame_type::tree_ended:
+      return {4, max_payload};
+    case frame_type::failed:
+      return {0, max_payload};
+  }
+  return {1, 0};
 }
 
 }  // namespace
@@ -30,12 +68,12 @@ void put_header(const header& h, char (&out)[header_size]) noexcept {
 bool get_header(const char (&in)[header_size], header& h) noexcept {
   reader r(std::string_view(in, header_size));
   h.size = r.u32();
-  const std::uint8_t type = r.u8();
-  h.type = static_cast<frame_type>(type);
+  h.type = static_cast<frame_type>(r.u8());
   h.fds = r.u8();
   h.stream = r.u16();
   h.id = r.u32();
-  return h.size <= max_payload && h.fds <= max_fds && is_known(type);
+  const size_range fits = payload_size(h.type);
+  return h.size >= fits.least && h.size <= fits.most && h.fds <= max_fds;
 }
 
 parse_result parse(std::string_view in, header& h, std::string_view& payload) noexcept {

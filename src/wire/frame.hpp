@@ -55,7 +55,7 @@ struct header {
 };
 
 void put_header(const header& h, char (&out)[header_size]) noexcept;
-/// False where the size, the type or the number of descriptors cannot be.
+/// False where the type, the size for this type or the number of descriptors cannot be.
 bool get_header(const char (&in)[header_size], header& h) noexcept;
 
 /// What an incoming byte stream begins with.
