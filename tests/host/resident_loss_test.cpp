@@ -93,7 +93,8 @@ ASYNC_TEST("host: a copy of this process that was forked leaves the place alone"
     place = context(io.get_executor(), nullptr);
     ::_exit(0);
   }
-  const bool over = co_await becomes_true([copy] { return !is_alive(copy); });
+  const auto ended = [copy] { return !is_alive(copy); };
+  const bool over = co_await becomes_true(ended);
   CHECK(over);
   int status = 0;
   CHECK(::waitpid(copy, &status, 0) == copy);
