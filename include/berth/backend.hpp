@@ -63,6 +63,9 @@ class backend_process {
   /// Is it known here that the first process ended, whether next() has given that yet or not? It tells a command that ended by
   /// itself from one that a deadline ended while nobody was reading. Where a backend cannot know: false.
   virtual bool has_exited() const noexcept { return false; }
+  /// Is it known here that nothing of the command runs any more: ended by itself, or everything of it after a kill? next() then
+  /// gives the end before what is left of the output. Where a backend cannot know: false.
+  virtual bool is_over() const noexcept { return false; }
   /// Writes all; throws std::errc::broken_pipe once nobody reads.
   virtual task<void> write(std::string bytes) = 0;
   virtual void close_stdin() = 0;
@@ -79,7 +82,7 @@ class backend_process {
 class backend_place {
  public:
   virtual ~backend_place() = default;
-  /// Starts a command whose cwd() is absolute. A command that could not be started is no exception: the process then gives
+  /// Starts a command whose cwd() is absolute. Cancelled, as when the command's timeout passes first, it leaves nothing running. A command that could not be started is no exception: the process then gives
   /// process_exited with start_failed, streams_ended and nothing else.
   virtual task<std::unique_ptr<backend_process>> start(command what) = 0;
   /// Ends everything in the place and the place itself, and waits for it.

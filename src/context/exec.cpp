@@ -63,12 +63,55 @@ task<void> read_all(std::shared_ptr<process_core> core, std::shared_ptr<collecte
   co_await close_spills(output);
 }
 
+/// In place of a process that never came to be.
+class ended_process final : public backend_process {
+ public:
+  explicit ended_process(exit_status status) : status_(std::move(status)) {}
+
+  std::int64_t pid() const noexcept override { return 0; }
+  bool has_exited() const noexcept override { return true; }
+  bool is_over() const noexcept override { return true; }
+  task<process_event> next(time_point) override {
+    process_event event = streams_ended();
+    if (std::exchange(killed_, false)) event = tree_ended();
+    if (!std::exchange(told_, true)) event = process_exited{status_, {}};
+    return give(std::move(event));
+  }
+  task<void> write(std::string) override { throw error(std::make_error_code(std::errc::broken_pipe), "it never ran"); }
+  void close_stdin() override {}
+  void signal(int) override {}
+  void kill(std::chrono::milliseconds) override { killed_ = true; }
+  void abandon_streams() override {}
+
+ private:
+  static task<process_event> give(process_event event) { co_return event; }
+
+  exit_status status_;
+  bool told_ = false;
+  bool killed_ = false;
+};
+
+/// Counts a start that hangs, as on a dead network disk, into the command's timeout.
+task<std::unique_ptr<backend_process>> start_in_time(std::shared_ptr<backend_place> place, command what) {
+  const auto limit = what.timeout();
+  if (!limit) co_return co_await place->start(std::move(what));
+  auto start = place->start(std::move(what));
+  try {
+    co_return co_await with_deadline(std::move(start), *limit);
+  } catch (const error& caught) {
+    if (caught.code() != errc::timeout) throw;
+  }
+  exit_status status(end_reason::timed_out, 124, 0, "before it ran");
+  co_return std::make_unique<ended_process>(std::move(status));
+}
+
 task<std::shared_ptr<process_core>> start_core(exec_place where, command what) {
+  const auto began = clock::now();
   std::optional<std::string> input;
   if (where.feeds_input && what.input_from() == input_kind::bytes) input = what.take_input();
   const command rules = what;
-  auto started = co_await where.place->start(std::move(what));
-  co_return process_core::make(std::move(where.executor), std::move(started), rules, std::move(input));
+  auto started = co_await start_in_time(std::move(where.place), std::move(what));
+  co_return process_core::make(std::move(where.executor), std::move(started), rules, began, std::move(input));
 }
 
 /// What a start that threw comes to; throws again what is no result.

@@ -14,6 +14,8 @@ namespace {
 /// A kill() that nobody reads beside keeps so much output; then the command blocks, until its KILL has come.
 constexpr std::size_t held_limit = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kill_takes{50};
+/// How often a kill() that keeps enough looks whether all is over.
+constexpr std::chrono::milliseconds look_every{10};
 
 [[noreturn]] void throw_broken_pipe() {
   throw error(std::make_error_code(std::errc::broken_pipe), "process: standard input is closed");
@@ -60,8 +62,8 @@ class process_core::reader {
 
 std::shared_ptr<process_core> process_core::make(asio::any_io_executor executor,
                                                  std::unique_ptr<backend_process> backend, const command& what,
-                                                 std::optional<std::string> input) {
-  auto core = std::make_shared<process_core>(std::move(executor), std::move(backend), what);
+                                                 clock::time_point began, std::optional<std::string> input) {
+  auto core = std::make_shared<process_core>(std::move(executor), std::move(backend), what, began);
   core->start_deadline();
   if (input) {
     core->feeder_.emplace(core->executor_);
@@ -71,13 +73,13 @@ std::shared_ptr<process_core> process_core::make(asio::any_io_executor executor,
 }
 
 process_core::process_core(asio::any_io_executor executor, std::unique_ptr<backend_process> backend,
-                           const command& what)
+                           const command& what, clock::time_point began)
     : executor_(std::move(executor)),
       backend_(std::move(backend)),
       pid_(backend_->pid()),
       input_(what.input_from()),
       grace_(what.grace()),
-      state_(what, clock::now()) {}
+      state_(what, began) {}
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
@@ -172,14 +174,19 @@ void process_core::start_kill(end_reason reason, std::chrono::milliseconds grace
   backend_->kill(grace);
 }
 
-bool process_core::holds_enough(clock::time_point now) const { return held_bytes_ >= held_limit && now < kill_due_; }
+bool process_core::holds_enough(clock::time_point now) const {
+  return held_bytes_ >= held_limit && now < kill_due_ && !backend_->is_over();
+}
 
 task<exit_status> process_core::kill(std::shared_ptr<process_core> self) {
   if (self->backend_ && !self->state_.tree_gone()) self->start_kill(end_reason::cancelled, self->grace_);
   while (self->backend_ && !(self->state_.exited() && self->state_.tree_gone())) {
-    if (self->pumping_ || self->holds_enough(clock::now())) {
-      const auto until = self->pumping_ ? clock::time_point::max() : self->kill_due_;
-      (void)co_await self->changed().wait_until(until);
+    if (self->pumping_) {
+      co_await self->changed().wait();
+      continue;
+    }
+    if (self->holds_enough(clock::now())) {
+      (void)co_await self->changed().wait_until(std::min(self->kill_due_, clock::now() + look_every));
       continue;
     }
     auto piece = co_await step(self);

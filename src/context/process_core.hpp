@@ -23,11 +23,13 @@ class process_core : public std::enable_shared_from_this<process_core> {
  public:
   using clock = run_state::clock;
 
-  /// Its deadline starts now. With input, that is fed, then end of file.
+  /// Its deadline counts from `began`. With input, that is fed, then end of file.
   static std::shared_ptr<process_core> make(asio::any_io_executor executor, std::unique_ptr<backend_process> backend,
-                                            const command& what, std::optional<std::string> input);
+                                            const command& what, clock::time_point began,
+                                            std::optional<std::string> input);
 
-  process_core(asio::any_io_executor executor, std::unique_ptr<backend_process> backend, const command& what);
+  process_core(asio::any_io_executor executor, std::unique_ptr<backend_process> backend, const command& what,
+               clock::time_point began);
   process_core(const process_core&) = delete;
   process_core& operator=(const process_core&) = delete;
   ~process_core();

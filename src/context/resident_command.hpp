@@ -30,6 +30,7 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
 
   std::int64_t pid() const noexcept { return pid_; }
   bool has_exited() const noexcept { return exited_ || failed_; }
+  bool is_over() const noexcept { return failed_ || lost_ || (exited_ && !kill_asked_); }
   static task<process_event> next(std::shared_ptr<resident_command> self, time_point until);
   void signal(int signo);
   void kill(std::chrono::milliseconds grace);

@@ -18,6 +18,7 @@ class resident_process final : public backend_process {
 
   std::int64_t pid() const noexcept override { return state_->pid(); }
   bool has_exited() const noexcept override { return state_->has_exited(); }
+  bool is_over() const noexcept override { return state_->is_over(); }
   task<process_event> next(time_point until) override { return resident_command::next(state_, until); }
   task<void> write(std::string bytes) override { return state_->write(std::move(bytes)); }
   void close_stdin() override { state_->close_stdin(); }
