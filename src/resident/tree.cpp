@@ -177,8 +177,11 @@ void tree::visit(bool deep, F f) {
 }
 
 void tree::signal_all(const membership& m, int signo) {
+  // The group at one blow: a shell whose child dies of the signal before it would go on, and say so in the output.
+  const bool has_group = m.leader > 0 && ::kill(-m.leader, signo) == 0;
+  if (has_group) ::kill(-m.leader, SIGCONT);
   visit(true, [&](pid_t pid) {
-    const auto check = [&](pid_t p) { return belongs(m, p); };
+    const auto check = [&](pid_t p) { return belongs(m, p) && !(has_group && getpgid(p) == m.leader); };
     if (check(pid) && signal_checked(pid, signo, check) == 0) signal_checked(pid, SIGCONT, check);
   });
 }
