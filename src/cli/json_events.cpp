@@ -17,8 +17,6 @@ std::string output_line(output_stream stream, std::string bytes) {
   return line_of(std::move(event));
 }
 
-double milliseconds_of(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
-
 json_array survivor_list(const std::vector<survivor>& survivors) {
   json_array list;
   for (const auto& one : survivors) list.push_back(json_object{{"pid", one.pid}, {"name", one.name}});
@@ -46,9 +44,9 @@ std::string json_events::result(const exec_summary& summary) const {
       {"exit_code", status.code()},
       {"signal", status.signal()},
       {"message", describe(status)},
-      {"wall_ms", milliseconds_of(summary.wall_time)},
-      {"user_ms", milliseconds_of(summary.usage.user_time)},
-      {"system_ms", milliseconds_of(summary.usage.system_time)},
+      {"wall_us", std::int64_t{summary.wall_time.count()}},
+      {"user_us", std::int64_t{summary.usage.user_time.count()}},
+      {"system_us", std::int64_t{summary.usage.system_time.count()}},
       {"max_rss_bytes", summary.usage.max_rss_bytes},
       {"streams_open", summary.streams_open},
       {"survivors", survivor_list(summary.survivors)},

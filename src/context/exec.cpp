@@ -187,6 +187,7 @@ task<void> read_to_the_end(std::shared_ptr<process_core> core, std::shared_ptr<c
 
 task<process> start_command(exec_place where, command what) {
   auto core = co_await start_core(std::move(where), std::move(what));
+  co_await process_core::settle(core);
   co_return process(std::move(core));
 }
 

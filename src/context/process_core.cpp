@@ -83,6 +83,14 @@ process_core::process_core(asio::any_io_executor executor, std::unique_ptr<backe
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
+task<void> process_core::settle(std::shared_ptr<process_core> self) {
+  const bool never_ran = self->pid_ == 0 && self->backend_->is_over();
+  while (never_ran && !self->state_.finished() && self->held_.empty()) {
+    auto piece = co_await step(self);
+    if (piece) self->hold(std::move(*piece));
+  }
+}
+
 task<std::optional<chunk>> process_core::next(std::shared_ptr<process_core> self) {
   const reader here(*self);
   for (;;) {

@@ -34,6 +34,8 @@ class process_core : public std::enable_shared_from_this<process_core> {
   process_core& operator=(const process_core&) = delete;
   ~process_core();
 
+  /// Takes in the end of a command that never ran, so that its status is there at once.
+  static task<void> settle(std::shared_ptr<process_core> self);
   static task<std::optional<chunk>> next(std::shared_ptr<process_core> self);
   static task<exit_status> wait(std::shared_ptr<process_core> self);
   static task<void> write(std::shared_ptr<process_core> self, std::string bytes);

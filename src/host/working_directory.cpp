@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
   if (code == std::errc::permission_denied || code == std::errc::operation_not_permitted)
     code = errc::permission_denied;
   if (code == std::errc::not_a_directory || code == std::errc::file_exists) code = errc::not_a_directory;
-  throw error(code, "working directory '" + path + "'");
+  throw error(code, path.empty() ? "working directory: the caller's own" : "working directory '" + path + "'");
 }
 
 }  // namespace

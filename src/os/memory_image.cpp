@@ -32,7 +32,9 @@ bool write_all(int fd, std::string_view bytes) {
 }
 
 unique_fd moved_up(unique_fd fd) {
-  return unique_fd(check_syscall(::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd), "fcntl"));
+  const int moved = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd);
+  if (moved < 0 && errno == EINVAL) errno = EMFILE;  // the limit lies below
+  return unique_fd(check_syscall(moved, "a descriptor for a helper's image"));
 }
 
 // Directories in which a temporary file may be made and perhaps executed.

@@ -22,6 +22,9 @@ task<void> program_missing(context& place, handle where) {
   result = co_await place.exec(where, argv("/no/such/path"));
   CHECK(result.status.reason() == end_reason::start_failed);
   CHECK(result.status.code() == 127);
+  process never = co_await place.exec_stream(where, argv("/no/such/path"));
+  REQUIRE(never.status().has_value());
+  CHECK(never.status()->reason() == end_reason::start_failed);
   result = co_await place.exec(where, "no-such-program-anywhere");
   CHECK(result.status == exit_status::exited(127));
   CHECK(result.std_err.find("no-such-program-anywhere") != std::string::npos);
