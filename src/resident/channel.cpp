@@ -30,6 +30,18 @@ channel::node* channel::queue::pop() {
   return n;
 }
 
+void channel::discard(node* n) {
+  for (int i = 0; i < n->fd_count; ++i) close_fd(n->fds[i]);
+  destroy(n);
+}
+
+channel::~channel() {
+  for (queue* q : {&out_queue_, &retained_}) {
+    while (q->first != nullptr) discard(q->pop());
+  }
+  while (fd_count_ > 0) ::close(fds_[--fd_count_]);
+}
+
 void channel::open(mode m, int in, int out) {
   mode_ = m;
   in_.fd = in;
@@ -290,11 +302,10 @@ bool channel::send_some(node& n) {
 
 void channel::sent(node* n) {
   queued_ -= n->size;
-  for (int i = 0; i < n->fd_count; ++i) close_fd(n->fds[i]);
   if (leased() && n->end != 0)
     retained_.push(n);
   else
-    destroy(n);
+    discard(n);
 }
 
 void channel::flush() {

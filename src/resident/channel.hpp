@@ -15,6 +15,9 @@ class channel {
   enum class state { open, broken, ended };
 
   channel(loop& l, void* owner, on_frame f) : loop_(l), owner_(owner), on_frame_(f) {}
+  ~channel();
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
 
   /// Two descriptors, even where both mean one socket.
   void open(mode m, int in, int out);
@@ -79,6 +82,7 @@ class channel {
   void complain(const char* why);
   bool send_some(node& n);
   void sent(node* n);
+  static void discard(node* n);
   void drop_acknowledged(std::uint64_t offset);
   void send_again_from(std::uint64_t offset);
   void enqueue(node* n);

@@ -18,6 +18,8 @@ void close_fd(int& fd) {
 
 loop::loop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
+loop::~loop() { close_fd(epoll_); }
+
 void loop::watch(source& s, std::uint32_t events) {
   if (s.watched == events) return;
   epoll_event e{};

@@ -19,6 +19,9 @@ struct source {
 class loop {
  public:
   loop();
+  ~loop();
+  loop(const loop&) = delete;
+  loop& operator=(const loop&) = delete;
   /// Watches for these events; 0 takes it out (a mere mask of 0 would still report a hang-up, again and again).
   void watch(source& s, std::uint32_t events);
   /// Takes it out and closes its descriptor.

@@ -38,6 +38,7 @@ class buffer {
   ~buffer() { std::free(data_); }
 
   void append(const char* data, std::size_t size) {
+    if (size == 0) return;
     std::memcpy(reserve(size), data, size);
     commit(size);
   }

@@ -17,6 +17,7 @@ session::session(channel::mode m, int in, int out) : channel_(loop_, this, on_fr
   getrlimit64(RLIMIT_NOFILE, &files_);
   const rlimit64 raised{files_.rlim_max - tree::descriptors_kept(files_.rlim_max), files_.rlim_max};
   setrlimit64(RLIMIT_NOFILE, &raised);
+  prctl(PR_SET_NAME, "berth-resident");  // it was run by descriptor
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_DUMPABLE, 0);
 
@@ -46,8 +47,7 @@ int session::run() {
       channel_.flush();
     }
     if (channel_.where() == channel::state::broken) {
-      channel_.send(wire::frame_type::failed, 0, 0, channel_.complaint());
-      exit_code_ = 1;
+      fail(channel_.complaint());
     }
     if (channel_.where() != channel::state::open) leaving_ = true;
   }
@@ -171,15 +171,19 @@ bool session::handle(const wire::header& h, std::string_view payload) {
   }
 }
 
+void session::fail(std::string_view why) {
+  buffer payload;
+  wire::writer(payload).bytes(why);
+  channel_.send(wire::frame_type::failed, 0, 0, payload.view());
+  exit_code_ = 1;
+}
+
 void session::hello(std::string_view payload) {
   wire::hello h;
   h.get(payload);
   if (h.version != wire::version) {
-    constexpr std::string_view text = "this resident speaks version 1 of the protocol only";
-    channel_.send(wire::frame_type::failed, 0, 0, text);
     leaving_ = true;
-    exit_code_ = 1;
-    return;
+    return fail("this resident speaks version 1 of the protocol only");
   }
   if ((h.flags & wire::hello_has_owner_pidfd) != 0 && owner_.fd < 0) {
     owner_.fd = channel_.take_fd();

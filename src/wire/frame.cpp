@@ -38,9 +38,8 @@ size_range payload_size(frame_type type) noexcept {
     case frame_type::exited:
       return {28, 28};
     case frame_type::tree_ended:
-      return {4, max_payload};
     case frame_type::failed:
-      return {0, max_payload};
+      return {4, max_payload};
   }
   return {1, 0};
 }

@@ -15,7 +15,10 @@ using wire::frame_type;
 namespace {
 
 std::string failure_of(client& c) {
-  const std::string why = c.expect(frame_type::failed).payload;
+  const std::string payload = c.expect(frame_type::failed).payload;
+  wire::reader fields(payload);
+  const std::string why(fields.bytes());
+  CHECK(fields.done());
   const int status = c.wait_end();
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 1);
