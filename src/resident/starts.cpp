@@ -168,7 +168,7 @@ void session::reap_leader(command& c, int wait_status, const rusage& usage) {
   if ((c.flags & wire::start_end_leftovers) != 0 && c.end == ending::none)
     begin_ending(c, c.grace_ms);
   else if (c.end != ending::none)
-    c.next_step = c.end == ending::killing ? now_ms() : c.next_step;
+    c.next_step = now_ms();
   free_if_done(&c);
 }
 

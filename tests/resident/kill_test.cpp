@@ -209,6 +209,21 @@ TEST_CASE("kill: also where the kernel has no files that list children") {
   CHECK_FALSE(is_alive(pid));
 }
 
+TEST_CASE("kill: a tree in a process namespace of its own") {
+  if (geteuid() != 0) return skip("needs root, to make a namespace");
+  client c;
+  c.run(1, {{"unshare", "-pf", "sh", "-c", "setsid sleep 60 & sleep 61 & exec sleep 62"}});
+  const auto is_whole = [&] {
+    const auto all = tagged(c.nonce(), 1);
+    return std::count_if(all.begin(), all.end(), [](pid_t p) { return command_line_of(p).starts_with("sleep 6"); }) ==
+           3;
+  };
+  REQUIRE(becomes(is_whole));
+  c.send_number(frame_type::kill, 1, 0);
+  CHECK(survivors(c, 1) == 0);
+  CHECK(tagged(c.nonce(), 1).empty());
+}
+
 TEST_CASE("kill: TERM reaches the leftovers, and a stopped one is continued to hear it") {
   client c;
   temp_dir folder;

@@ -5,9 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,6 +115,43 @@ TEST_CASE("resident: killed, its direct children go with it") {
   kill(c.pid(), SIGKILL);
   CHECK(WTERMSIG(c.wait_end()) == SIGKILL);
   CHECK(becomes([&] { return !is_alive(pid); }));
+}
+
+namespace {
+
+/// Goes on as the first process of a namespace, as in a container.
+void become_first() {
+  if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    _exit(125);
+  const pid_t first = fork();
+  if (first == 0) {
+    if (mount("proc", "/proc", "proc", 0, nullptr) != 0) _exit(125);
+    return;
+  }
+  syscall(SYS_close_range, 3, ~0u, 0);
+  int status = 0;
+  waitpid(first, &status, 0);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 124);
+}
+
+}  // namespace
+
+TEST_CASE("resident: as the first process of a container it ends everything on TERM") {
+  if (geteuid() != 0) return skip("needs root, to make a namespace");
+  client c({.before_exec = become_first});
+  pid_t first = 0;
+  for (const process_info& process : all_processes())
+    if (process.parent == c.pid()) first = process.pid;
+  REQUIRE(first != 0);
+  c.run(1, child({"tree", "leave", "quiet"}));
+  c.output(1, wire::stream::out, "\n");
+  c.run(2, child({"ignore-term"}));
+  c.send_number(frame_type::kill, 1, 0);
+  c.expect(frame_type::tree_ended, 1);
+  CHECK(tagged(c.nonce(), 1).empty());
+  kill(first, SIGTERM);
+  CHECK(WEXITSTATUS(c.wait_end()) == 0);
+  CHECK(tagged(c.nonce()).empty());
 }
 
 namespace {
