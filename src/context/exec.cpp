@@ -7,7 +7,9 @@
 
 #include <berth/error.hpp>
 
+#include <asio/post.hpp>
 #include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -93,11 +95,12 @@ class ended_process final : public backend_process {
 
 /// Counts a start that hangs, as on a dead network disk, into the command's timeout.
 task<std::unique_ptr<backend_process>> start_in_time(std::shared_ptr<backend_place> place, command what) {
-  const auto limit = what.timeout();
-  if (!limit) co_return co_await place->start(std::move(what));
+  constexpr std::chrono::milliseconds for_ever = std::chrono::hours(24 * 36500);
+  if (!what.timeout()) co_return co_await place->start(std::move(what));
+  const auto limit = std::min(*what.timeout(), for_ever);
   auto start = place->start(std::move(what));
   try {
-    co_return co_await with_deadline(std::move(start), *limit);
+    co_return co_await with_deadline(std::move(start), limit);
   } catch (const error& caught) {
     if (caught.code() != errc::timeout) throw;
   }
@@ -111,6 +114,8 @@ task<std::shared_ptr<process_core>> start_core(exec_place where, command what) {
   if (where.feeds_input && what.input_from() == input_kind::bytes) input = what.take_input();
   const command rules = what;
   auto started = co_await start_in_time(std::move(where.place), std::move(what));
+  // A caller that tries again and again must not keep all others from running.
+  if (started->is_over()) co_await asio::post(where.executor, asio::use_awaitable);
   co_return process_core::make(std::move(where.executor), std::move(started), rules, began, std::move(input));
 }
 
@@ -164,10 +169,10 @@ clock::duration longest_end(const command& what) {
 }
 
 /// Reads to the end; a cancellation of the caller ends the command, not the reading. Begins with cancellation held: one that came
-/// while the command was started must be seen here. `throws` is what it was before.
-task<void> read_to_the_end(std::shared_ptr<process_core> core, std::shared_ptr<collected> output, clock::duration bound,
-                           bool throws) {
-  co_await asio::this_coro::throw_if_cancelled(throws);
+/// while the command was started must be seen here, and one that comes while there is always a byte to read.
+task<void> read_to_the_end(std::shared_ptr<process_core> core, std::shared_ptr<collected> output,
+                           clock::duration bound) {
+  co_await asio::this_coro::throw_if_cancelled(true);
   std::exception_ptr failure;
   try {
     co_await read_all(core, output);
@@ -211,7 +216,8 @@ task<exec_result> run_command(exec_place where, command what) {
   }
   const process running(core);
   co_await hold_cancellation();
-  co_await read_to_the_end(core, output, bound, throws);
+  co_await read_to_the_end(core, output, bound);
+  co_await asio::this_coro::throw_if_cancelled(throws);
   co_return result_of(*core, *output, began);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t ack_every = 64u << 10;
 // A welcome ends with the token; see wire::welcome.
-constexpr std::size_t token_in_welcome = wire::header_size + 22;
+constexpr std::size_t token_in_welcome = wire::header_size + 26;
 
 }  // namespace
 

@@ -54,10 +54,11 @@ void resident_session::connect(std::shared_ptr<resident_channel> channel, unique
   begin_ = end_ = 0;
   greeted_ = false;
   cut_ = false;
-  sent_again_ = false;
+  ++attempt_;
   found_ = !lease_;
   last_heard_ = clock::now();
   wire::hello hello;
+  hello.attempt = attempt_;
   std::string greeting;
   if (lease_) {
     hello.lease_ms = static_cast<std::uint32_t>(lease_time_.count());
@@ -100,6 +101,7 @@ bool resident_session::received(std::size_t bytes) {
     if (result == wire::parse_result::need_more) break;
     begin_ += wire::header_size + payload.size();
     if (!handle(header, payload)) return false;
+    if (!found_ && !find_token()) return true;
   }
   inbox_.reserve.refill();
   // Bulk comes in reads that fill the buffer: fewer and larger ones are cheaper.
@@ -142,13 +144,14 @@ bool resident_session::welcome(std::string_view payload) {
   if (lease_) {
     if (std::memcmp(welcome_.token, lease_->token().data(), wire::token_size) != 0)
       return broken("a welcome of another resident");
+    if (welcome_.attempt != attempt_) {
+      // The answer to the hello of a connection that was cut before it came; what it made the resident send belongs there, too.
+      found_ = false;
+      return true;
+    }
     if (!lease_->acknowledged(welcome_.received)) return broken("more received than was sent");
     lease_->begin_incoming();
-    // A second welcome on this connection: the first answered the hello of one that was cut before, and what it made us send
-    // follows this connection's hello all the same.
-    if (!std::exchange(sent_again_, true)) {
-      for (std::string& frame : lease_->unacknowledged()) channel_->send(std::move(frame), {});
-    }
+    for (std::string& frame : lease_->unacknowledged()) channel_->send(std::move(frame), {});
   }
   greeted_ = true;
   changed_.notify();

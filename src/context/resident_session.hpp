@@ -126,8 +126,8 @@ class resident_session {
   std::size_t end_ = 0;
   bool greeted_ = false;
   bool cut_ = false;
-  bool sent_again_ = false;  ///< on this connection
-  bool found_ = true;        ///< no token is awaited
+  std::uint32_t attempt_ = 0;  ///< connections so far; a welcome to an earlier one is none
+  bool found_ = true;          ///< no token is awaited
   wire::welcome welcome_;
   std::optional<std::string> lost_;
   std::string complaint_;

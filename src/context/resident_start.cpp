@@ -42,12 +42,11 @@ start_request::start_request(const command& what, const std::vector<std::string>
     : cwd_(what.cwd()) {
   const std::vector<std::string> words = what.argv();
   program_ = words.front();
-  words_size_ = total(words);
   if (hand_over) flags_ |= wire::start_hand_over;
   if (what.input_from() != input_kind::closed) flags_ |= wire::start_input_pipe;
   if (what.merges_stderr()) flags_ |= wire::start_merge_stderr;
   if (what.ends_leftovers()) flags_ |= wire::start_end_leftovers;
-  payload_.reserve(words_size_ + total(changes) + 256);
+  payload_.reserve(total(words) + total(changes) + 256);
   wire::start fields;
   fields.flags = flags_;
   fields.grace_ms = milliseconds(what.grace());
@@ -59,6 +58,7 @@ start_request::start_request(const command& what, const std::vector<std::string>
   for (const std::string& word : words) to.bytes(word);
   for (const std::string& change : changes) to.bytes(change);
   for (const command::env_change& change : what.env_changes()) put_change(to, change);
+  words_size_ = payload_.size();
 }
 
 std::size_t start_request::fds() const noexcept {
@@ -76,9 +76,10 @@ exit_status start_request::failure(wire::start_step step, int error) const {
   if (error == E2BIG) {
     return failed(
         cannot_run,
-        fmt::format("the argument list is too long ({} bytes); one argument may have at most {} bytes, and all "
-                    "of them and the environment together about 2 MiB",
-                    words_size_, largest_word - 1));
+        fmt::format(
+            "the arguments and environment are too long ({} bytes); one argument may have at most {} bytes, and all "
+            "of them and the environment together about 2 MiB",
+            words_size_, largest_word - 1));
   }
   if (error == EMFILE || error == ENFILE)
     return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");

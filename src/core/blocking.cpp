@@ -12,6 +12,8 @@
 #include <csignal>
 #include <exception>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 namespace berth {
 namespace {
@@ -39,16 +41,26 @@ enum class phase { queued, begun, over, withdrawn };
 struct blocking_pool::state {
   explicit state(std::size_t count) : threads(std::max<std::size_t>(count, 1)) {}
 
+  ~state() {
+    if (pool) pool->join();
+    for (auto& each : others) each.join();
+  }
+
   asio::thread_pool& started() {
-    if (!pool) {
-      const all_signals_blocked blocked;  // threads inherit the mask
-      pool.emplace(threads);
+    if (pool) return *pool;
+    const all_signals_blocked blocked;  // threads inherit the mask
+    pool.emplace(1);
+    // Where the process may have no more threads, one must do. (A pool asked for two waits for the first for ever then.)
+    try {
+      while (others.size() + 1 < threads) others.emplace_back([this] { pool->attach(); });
+    } catch (const std::system_error&) {
     }
     return *pool;
   }
 
   std::size_t threads;
   std::optional<asio::thread_pool> pool;
+  std::vector<std::thread> others;
   std::atomic<bool> closing = false;
 };
 
@@ -110,10 +122,7 @@ class blocking_pool::awaiting {
 
 blocking_pool::blocking_pool(std::size_t threads) : state_(std::make_shared<state>(threads)) {}
 
-blocking_pool::~blocking_pool() {
-  state_->closing = true;
-  if (state_->pool) state_->pool->join();
-}
+blocking_pool::~blocking_pool() { state_->closing = true; }
 
 void blocking_pool::perform(std::shared_ptr<job> one, bool closing) {
   if (!one->enter(closing ? phase::withdrawn : phase::begun)) return;

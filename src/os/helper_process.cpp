@@ -73,7 +73,10 @@ struct spawn_attributes {
     ::sigemptyset(&none);
     ::posix_spawnattr_setsigdefault(&value, &all);
     ::posix_spawnattr_setsigmask(&value, &none);
-    ::posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    // A group of its own in the caller's session: no signal of a terminal reaches it, and should it lie stopped when the
+    // caller dies, the kernel wakes the group that is orphaned by that. In a session of its own it would lie there for ever.
+    ::posix_spawnattr_setpgroup(&value, 0);
+    ::posix_spawnattr_setflags(&value, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   }
   spawn_attributes(const spawn_attributes&) = delete;
   spawn_attributes& operator=(const spawn_attributes&) = delete;

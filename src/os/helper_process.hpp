@@ -1,5 +1,5 @@
 #pragma once
-/// A program that the library starts for itself, in a session of its own.
+/// A program that the library starts for itself, in a process group of its own.
 
 #include "berth/task.hpp"
 #include "os/unique_fd.hpp"

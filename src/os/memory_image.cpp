@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <system_error>
 
 #ifndef MFD_EXEC
@@ -30,6 +32,32 @@ bool write_all(int fd, std::string_view bytes) {
   }
   return true;
 }
+
+/// A file size limit of the host program (ulimit -f) is an error here, and not the end of that program.
+class no_size_signal {
+ public:
+  no_size_signal() {
+    sigset_t pending;
+    ::sigemptyset(&only_);
+    ::sigaddset(&only_, SIGXFSZ);
+    ::sigemptyset(&pending);
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &only_, &before_);
+  }
+  no_size_signal(const no_size_signal&) = delete;
+  no_size_signal& operator=(const no_size_signal&) = delete;
+  ~no_size_signal() {
+    const timespec at_once{};
+    if (!was_pending_) ::sigtimedwait(&only_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t only_;
+  sigset_t before_;
+  bool was_pending_;
+};
 
 unique_fd moved_up(unique_fd fd) {
   const int moved = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd);
@@ -69,6 +97,7 @@ std::string memory_image::path(int fd) { return "/proc/self/fd/" + std::to_strin
 int memory_image::fd() {
   const std::lock_guard lock(mutex_);
   if (fd_) return fd_.get();
+  const no_size_signal held;
   if (kind_ == kind::memory) fd_ = make_memory();
   if (!fd_) {
     kind_ = kind::file;

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t read_size = 64 * 1024;
 constexpr std::uint64_t ack_every = 64 * 1024;
 constexpr std::int64_t longest_hold_ms = 50;
-constexpr std::size_t token_in_hello = wire::header_size + 20;  // a hello ends with the token, which is no beginning
+// A hello ends with the token, which is no beginning.
+constexpr std::size_t token_in_hello = wire::header_size + wire::hello::size - wire::token_size;
 
 bool is_counted(wire::frame_type t) { return t != wire::frame_type::hello && t != wire::frame_type::welcome; }
 
@@ -356,6 +357,7 @@ void channel::welcome(const wire::hello& h, std::uint32_t pid, std::uint32_t non
   wire::welcome answer;
   answer.pid = pid;
   answer.nonce = nonce;
+  answer.attempt = h.attempt;
   answer.received = received_total_;
   std::memcpy(answer.token, token_, wire::token_size);
   buffer payload;

@@ -1,5 +1,7 @@
 #include "wire/frame.hpp"
 
+#include "wire/messages.hpp"
+
 namespace berth::wire {
 namespace {
 
@@ -12,9 +14,9 @@ struct size_range {
 size_range payload_size(frame_type type) noexcept {
   switch (type) {
     case frame_type::hello:
-      return {36, 36};
+      return {hello::size, hello::size};
     case frame_type::welcome:
-      return {38, 38};
+      return {welcome::size, welcome::size};
     case frame_type::start:
       return {24, max_payload};
     case frame_type::input:

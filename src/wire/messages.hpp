@@ -11,16 +11,19 @@ enum class stream : std::uint16_t { in = 0, out = 1, err = 2 };
 /// First frame of an owner. The token marks the place where a new connection begins (see lease_ms) and is repeated in the
 /// welcome.
 struct hello {
+  static constexpr std::uint32_t size = 40;  ///< the token at the end
+
   std::uint32_t magic = wire::magic;
   std::uint16_t version = wire::version;
   std::uint16_t flags = 0;
   std::uint32_t lease_ms = 0;  ///< 0: the end of the stream is the owner's death; else how long silence is borne
+  std::uint32_t attempt = 0;   ///< repeated in the welcome, so that a late one is not taken for it
   std::uint64_t received = 0;  ///< bytes of the resident's frames that this owner has already had (re-attach)
   char token[token_size] = {};
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(magic).u16(version).u16(flags).u32(lease_ms).u64(received).raw({token, token_size});
+    writer(to).u32(magic).u16(version).u16(flags).u32(lease_ms).u32(attempt).u64(received).raw({token, token_size});
   }
   bool get(std::string_view in) noexcept {
     reader r(in);
@@ -28,6 +31,7 @@ struct hello {
     version = r.u16();
     flags = r.u16();
     lease_ms = r.u32();
+    attempt = r.u32();
     received = r.u64();
     const std::string_view t = r.raw(token_size);
     if (r.done()) std::memcpy(token, t.data(), token_size);
@@ -39,16 +43,19 @@ struct hello {
 inline constexpr std::uint16_t hello_has_owner_pidfd = 1;
 
 struct welcome {
+  static constexpr std::uint32_t size = 42;  ///< the token at the end
+
   std::uint32_t magic = wire::magic;
   std::uint16_t version = wire::version;
   std::uint32_t pid = 0;
-  std::uint32_t nonce = 0;     ///< upper half of the tag (RLIMIT_LOCKS) of all that this resident starts
+  std::uint32_t nonce = 0;  ///< upper half of the tag (RLIMIT_LOCKS) of all that this resident starts
+  std::uint32_t attempt = 0;
   std::uint64_t received = 0;  ///< bytes of the owner's frames that the resident has had
   char token[token_size] = {};
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(magic).u16(version).u32(pid).u32(nonce).u64(received).raw({token, token_size});
+    writer(to).u32(magic).u16(version).u32(pid).u32(nonce).u32(attempt).u64(received).raw({token, token_size});
   }
   bool get(std::string_view in) noexcept {
     reader r(in);
@@ -56,6 +63,7 @@ struct welcome {
     version = r.u16();
     pid = r.u32();
     nonce = r.u32();
+    attempt = r.u32();
     received = r.u64();
     const std::string_view t = r.raw(token_size);
     if (r.done()) std::memcpy(token, t.data(), token_size);

@@ -124,7 +124,9 @@ TEST_CASE("start: a request that no frame can hold is known before it is sent") 
   const command large = argv("echo", std::string(9u << 20, 'x'));
   const start_request request(large, {}, true);
   CHECK_FALSE(request.fits());
-  CHECK(request.failure(wire::start_step::request, E2BIG).message().find("the argument list is too long") == 0);
+  CHECK(
+      request.failure(wire::start_step::request, E2BIG).message().find("the arguments and environment are too long") ==
+      0);
 }
 
 TEST_CASE("start: so many descriptors come as streams are handed over") {

@@ -49,13 +49,21 @@ std::string frame_bytes(wire::frame_type type, std::uint32_t id, std::string_vie
   return std::string(head, sizeof head).append(payload);
 }
 
+wire::hello hello_of(const recorder& channel) {
+  wire::hello h;
+  if (!h.get(channel.greeting.substr(channel.greeting.size() - wire::hello::size))) std::abort();
+  return h;
+}
+
 std::string token_of(const recorder& channel) {
-  return channel.greeting.substr(channel.greeting.size() - std::min(channel.greeting.size(), wire::token_size));
+  const wire::hello h = hello_of(channel);
+  return std::string(h.token, wire::token_size);
 }
 
 std::string welcome(const recorder& channel, bool leased, std::uint64_t received) {
   wire::welcome w;
   w.received = received;
+  w.attempt = hello_of(channel).attempt - (received % 7 == 6);  // or of the connection before
   const std::string token = token_of(channel);
   std::copy_n(token.begin(), token.size(), w.token);
   std::string payload;

@@ -111,15 +111,15 @@ class relay {
   std::thread thread_;
 };
 
-/// Attaches again until it holds. Each connection lets through more than can be left over from the one before (a pipe and all
-/// credit), so that its welcome comes: left over for the next one, it could not be told from that one's own.
+/// Attaches again until it holds. Some connections let through less than was left over from the one before, so that their welcome
+/// comes on a later one, where it is none.
 task<int> attach_again(resident_link& link, const stdio_resident& resident, std::unique_ptr<relay>& connection,
                        int cuts) {
   for (;;) {
     ++cuts;
     connection.reset();
-    connection =
-        std::make_unique<relay>(link.session()->executor(), resident, 500001 + 4099 * static_cast<std::size_t>(cuts));
+    const std::size_t limit = 1000 + (static_cast<std::size_t>(cuts) * 40009) % 300000;
+    connection = std::make_unique<relay>(link.session()->executor(), resident, limit);
     try {
       co_await link.attach(connection->channel);
       co_return cuts;

@@ -34,11 +34,13 @@ TEST_CASE("greeting: a hello is answered with pid, nonce and the token") {
     client c({.over = over, .greet = false});
     wire::hello h;
     h.token[3] = 'x';
+    h.attempt = 9;
     const wire::welcome w = c.greet(h);
     CHECK(w.version == wire::version);
     CHECK(static_cast<pid_t>(w.pid) == c.pid());
     CHECK(w.nonce != 0);
     CHECK(w.received == 0);
+    CHECK(w.attempt == 9);
     CHECK(w.token[3] == 'x');
   }
 }

@@ -75,10 +75,10 @@ class leased {
     std::string answer;
     while (answer.find(token) == std::string::npos) answer += read_some();
     answer.erase(0, answer.find(token) + token.size());
-    while (answer.size() < wire::header_size + 38) answer += read_some();
+    while (answer.size() < wire::header_size + wire::welcome::size) answer += read_some();
     wire::welcome w;
-    REQUIRE(w.get(answer.substr(wire::header_size, 38)));
-    rest_ = answer.substr(wire::header_size + 38);
+    REQUIRE(w.get(answer.substr(wire::header_size, wire::welcome::size)));
+    rest_ = answer.substr(wire::header_size + wire::welcome::size);
     REQUIRE(w.received <= sent_.size());
     c.send_raw(std::string_view(sent_).substr(w.received));
     return w;
@@ -131,7 +131,7 @@ TEST_CASE("lease: the greeting is preceded by its token, both ways") {
   client c({.over = transport::pipes, .greet = false});
   c.send_raw(greeting(200, 0));
   const std::string answer = c.raw_bytes(milliseconds(100));
-  REQUIRE(answer.size() == token.size() + wire::header_size + 38);
+  REQUIRE(answer.size() == token.size() + wire::header_size + wire::welcome::size);
   CHECK(answer.substr(0, token.size()) == token);
   wire::welcome w;
   REQUIRE(w.get(answer.substr(token.size() + wire::header_size)));

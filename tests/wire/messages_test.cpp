@@ -35,6 +35,7 @@ TEST_CASE("hello: there and back") {
   wire::hello h;
   h.flags = wire::hello_has_owner_pidfd;
   h.lease_ms = 900000;
+  h.attempt = 7;
   h.received = 0x123456789abcdef0;
   std::memcpy(h.token, "0123456789abcdef", wire::token_size);
   std::string bytes;
@@ -45,8 +46,10 @@ TEST_CASE("hello: there and back") {
   CHECK(back.version == wire::version);
   CHECK(back.flags == 1);
   CHECK(back.lease_ms == 900000);
+  CHECK(back.attempt == 7);
   CHECK(back.received == 0x123456789abcdef0);
   CHECK(std::memcmp(back.token, h.token, wire::token_size) == 0);
+  CHECK(bytes.size() == wire::hello::size);
   check_exact_size<wire::hello>(bytes);
   check_header_takes(wire::frame_type::hello, bytes);
 }
@@ -67,6 +70,7 @@ TEST_CASE("welcome: there and back") {
   wire::welcome w;
   w.pid = 4711;
   w.nonce = 0x40000001;
+  w.attempt = 8;
   w.received = 1ull << 40;
   w.token[15] = 'z';
   std::string bytes;
@@ -75,8 +79,10 @@ TEST_CASE("welcome: there and back") {
   REQUIRE(back.get(bytes));
   CHECK(back.pid == 4711);
   CHECK(back.nonce == 0x40000001);
+  CHECK(back.attempt == 8);
   CHECK(back.received == 1ull << 40);
   CHECK(back.token[15] == 'z');
+  CHECK(bytes.size() == wire::welcome::size);
   check_exact_size<wire::welcome>(bytes);
   check_header_takes(wire::frame_type::welcome, bytes);
   bytes[1] = 'X';
