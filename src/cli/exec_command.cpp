@@ -58,6 +58,7 @@ struct exec_run {
 
   exec_summary summary;
   int code = exit_own_failure;
+  int interrupts = 0;
   bool told_result = false;
   bool finished = false;
 };
@@ -179,7 +180,6 @@ task<void> stop_together(std::shared_ptr<exec_run> run) {
 /// Passes signals on to the command. The second INT ends it with its tree, and what waits for a slow reader is dropped.
 task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
   constexpr auto token = as_tuple(asio::use_awaitable);
-  int interrupts = 0;
   while (!run->finished) {
     const auto result = co_await run->signals.async_wait(token);
     if (std::get<0>(result)) continue;
@@ -189,7 +189,7 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
     } else if (!run->running) {
       run->code = 128 + signo;
       run->group.cancel();
-    } else if (signo == SIGINT && ++interrupts > 1) {
+    } else if (signo == SIGINT && ++run->interrupts > 1) {
       co_await run->running->kill();
       run->out.give_up();
       run->err.give_up();
@@ -251,6 +251,8 @@ task<int> run_exec(asio::io_context& io, exec_options options) {
     auto line = run->events.failure(run->code, message);
     co_await write_event(run, std::move(line));
   }
+  const bool interrupted = run->interrupts > 0 && run->code == 128 + SIGINT;
+  if (interrupted) run->code = ends_by_signal + SIGINT;
   co_return run->code;
 }
 

@@ -55,7 +55,7 @@ Examples:
   berth exec --cwd app --timeout 10m -- npm run build
   berth exec -e CI=1 --unset-env HOME -- env
   berth exec --json --idle-timeout 1m pytest -q | jq -r 'select(.type == "result").reason'
-  tar c src | berth exec --cwd /tmp/copy tar x
+  tar c src | berth exec 'mkdir -p copy && tar x -C copy'
 )";
 
 namespace {

@@ -87,9 +87,14 @@ int run(words arguments) {
   }
   const auto first = arguments.front();
   arguments.erase(arguments.begin());
-  if (first == "version" || first == "--version") return print_text(fmt::format("berth {}\n", version));
+  const bool names_itself = !arguments.empty() && (arguments.front() == "help" || arguments.front() == "version");
+  if (first == "version" || first == "--version") {
+    if (!arguments.empty()) throw usage_error("version takes no arguments");
+    return print_text(fmt::format("berth {}\n", version));
+  }
   if (first == "help" || first == "--help" || first == "-h") {
-    return print_text(arguments.empty() ? general_help() : std::string(subcommand_called(arguments.front()).help));
+    const bool general = arguments.empty() || names_itself;
+    return print_text(general ? general_help() : std::string(subcommand_called(arguments.front()).help));
   }
   return run_subcommand(first, std::move(arguments));
 }
@@ -103,6 +108,12 @@ void fill_standard_descriptors() {
   }
 }
 
+int end_by(int signo) {
+  std::signal(signo, SIG_DFL);
+  std::raise(signo);
+  return 128 + signo;
+}
+
 }  // namespace
 }  // namespace berth::cli
 
@@ -111,7 +122,8 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a write that nobody reads is an error like others
   try {
-    return run(words(argv + (argc > 0 ? 1 : 0), argv + argc));
+    const int code = run(words(argv + (argc > 0 ? 1 : 0), argv + argc));
+    return code < ends_by_signal ? code : end_by(code - ends_by_signal);
   } catch (const std::exception& failure) {
     print_error(failure.what());
     return exit_own_failure;

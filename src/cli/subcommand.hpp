@@ -15,6 +15,8 @@ namespace berth::cli {
 
 /// Berth itself failed or was called wrongly. As with docker and env, no other code means that: every other may be the command's.
 inline constexpr int exit_own_failure = 125;
+/// Plus a signal: end by that signal ourselves, as a shell expects of a program that control C has ended; its loops go on otherwise.
+inline constexpr int ends_by_signal = 256;
 /// Nobody reads our output any more: what a shell reports for a program that died of SIGPIPE.
 inline constexpr int exit_broken_pipe = 141;
 

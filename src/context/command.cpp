@@ -43,6 +43,8 @@ std::vector<std::string> command::argv() const {
   std::vector<std::string> list{shell_};
   if (login_) list.emplace_back("-l");
   list.emplace_back("-c");
+  const std::string& text = words_.front();
+  if (text.starts_with('-') || text.starts_with('+')) list.emplace_back("--");  // else a shell takes it for options
   list.insert(list.end(), words_.begin(), words_.end());
   return list;
 }

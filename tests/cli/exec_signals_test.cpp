@@ -26,10 +26,41 @@ TEST_CASE("signals: a command that dies of what was passed on is 128 and its num
   nothing_left guard;
   program berth({"exec", "echo ready; exec sleep 100"});
   REQUIRE(berth.prints("ready\n"));
+  berth.signal(SIGTERM);
+  const auto done = berth.end();
+  CHECK(done.code == 143);
+  CHECK(done.err == "");
+}
+
+TEST_CASE("signals: an INT that ends the command ends us as well, so that the loop of a shell ends with it") {
+  nothing_left guard;
+  program berth({"exec", "echo ready; exec sleep 100"});
+  REQUIRE(berth.prints("ready\n"));
   berth.signal(SIGINT);
   const auto done = berth.end();
-  CHECK(done.code == 130);
+  CHECK(done.code == -SIGINT);
   CHECK(done.err == "");
+}
+
+TEST_CASE("limits: few threads and small files are no hang and no signal") {
+  nothing_left guard;
+#ifndef __SANITIZE_ADDRESS__  // which needs terabytes of addresses
+  auto few = program::shell("ulimit -v 20000; exec timeout 20 \"$0\" exec 'echo hi'");
+  CHECK(few.end().out == "hi\n");
+#endif
+  auto small = program::shell("ulimit -f 10; exec \"$0\" exec 'echo hi'");
+  const auto done = small.end();
+  CHECK(done.code == 125);
+  CHECK(done.err.find("File too large") != std::string::npos);
+}
+
+TEST_CASE("resident: one that was stopped does not outlive us with what it ran") {
+  nothing_left guard;
+  program berth({"exec", "(setsid sleep 100 &); echo ready; kill -STOP $PPID; sleep 100"});
+  REQUIRE(berth.prints("ready\n"));
+  std::this_thread::sleep_for(100ms);
+  berth.signal(SIGKILL);
+  CHECK(berth.end().code == -SIGKILL);
 }
 
 TEST_CASE("signals: the whole group of the command gets them") {

@@ -24,6 +24,12 @@ const std::string nul("a\0b", 3);
 
 }  // namespace
 
+TEST_CASE("command: shell text that begins with a dash is no option of the shell") {
+  CHECK(command("-x").argv() == std::vector<std::string>{"/bin/sh", "-c", "--", "-x"});
+  CHECK(command("+x").argv() == std::vector<std::string>{"/bin/sh", "-c", "--", "+x"});
+  CHECK(command("x").argv() == std::vector<std::string>{"/bin/sh", "-c", "x"});
+}
+
 TEST_CASE("command: shell text runs in /bin/sh, or in the shell that was named") {
   CHECK(command("ls | wc").argv() == words{"/bin/sh", "-c", "ls | wc"});
   CHECK(command("ls").shell("/bin/bash").login_shell().argv() == words{"/bin/bash", "-l", "-c", "ls"});

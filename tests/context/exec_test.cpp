@@ -2,6 +2,8 @@
 #include "context/spill_file.hpp"
 #include "support/temp_dir.hpp"
 
+#include <sys/stat.h>
+
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -267,6 +269,16 @@ ASYNC_TEST("spill: a file that cannot be opened stops the command before it star
   const auto world = co_await fake_world::make(io);
   const auto code = co_await code_of(world->exec(command("x").spill("/nowhere/at/all")));
   CHECK(code == std::errc::no_such_file_or_directory);
+  CHECK(world->backend->runs.empty());
+}
+
+ASYNC_TEST("spill: a FIFO that nobody reads is refused, and does not hold the call") {
+  const auto world = co_await fake_world::make(io);
+  const temp_dir files;
+  const std::string fifo = files / "fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const auto code = co_await code_of(world->exec(command("x").spill(fifo)));
+  CHECK(code == std::errc::no_such_device_or_address);
   CHECK(world->backend->runs.empty());
 }
 

@@ -2,6 +2,7 @@
 #include "contract/contract.hpp"
 
 #include <asio/error.hpp>
+#include <asio/this_coro.hpp>
 
 #include <signal.h>
 
@@ -41,6 +42,21 @@ task<void> exec_cancelled_at_once(context& place, handle where) {
   }
   const exec_result result = co_await place.exec(where, "echo on");
   CHECK(result.std_out == "on\n");
+}
+
+task<exec_result> exec_and_look_later(context& place, handle where) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const command noisy = command("echo x >ready; while :; do echo y; done").grace(30ms);
+  co_return co_await place.exec(where, noisy);
+}
+
+task<void> cancelled_without_throwing(context& place, handle where) {
+  running<exec_result> run(place.get_executor(), exec_and_look_later(place, where));
+  co_await file_appears(where.cwd() + "/ready");
+  co_await let_starts_be_known(place, where);
+  run.cancel();
+  const exec_result result = co_await run.result();
+  CHECK(result.status.reason() == end_reason::cancelled);
 }
 
 task<void> cancelled_and_deaf(context& place, handle where) {
@@ -237,6 +253,7 @@ task<void> waiting_cancelled(context& place, handle where) {
 }
 
 constexpr contract_case cases[] = {
+    {"a caller that does not throw when cancelled is heard while output keeps coming", cancelled_without_throwing},
     {"a cancelled exec ends its command and gives what came", exec_cancelled},
     {"an exec may be cancelled at any moment of its start", exec_cancelled_at_once},
     {"a cancelled exec ends a command that ignores TERM when the grace is over", cancelled_and_deaf},

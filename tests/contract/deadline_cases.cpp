@@ -131,6 +131,13 @@ task<void> both_deadlines(context& place, handle where) {
   CHECK(result.std_out.size() > 10);
 }
 
+task<void> longest_time(context& place, handle where) {
+  const command endless = command("echo hi").timeout(std::chrono::milliseconds::max());
+  const exec_result result = co_await place.exec(where, endless);
+  CHECK(result.ok());
+  CHECK(result.std_out == "hi\n");
+}
+
 constexpr contract_case cases[] = {
     {"a deadline ends a command and keeps what came", deadline_keeps_output},
     {"an idle deadline ends a silent command and keeps what came", silence_keeps_output},
@@ -146,6 +153,7 @@ constexpr contract_case cases[] = {
     {"time in which nobody reads is not silence", nobody_reads},
     {"a deadline holds while nobody waits", holds_while_nobody_waits},
     {"the first of two deadlines that passes is told", both_deadlines},
+    {"the longest time there is, is no deadline", longest_time},
 };
 
 }  // namespace

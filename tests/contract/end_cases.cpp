@@ -1,6 +1,8 @@
 /// How a command ended is told exactly.
 #include "contract/contract.hpp"
 
+#include <asio/steady_timer.hpp>
+
 #include <signal.h>
 
 namespace berth::contract {
@@ -48,6 +50,19 @@ task<void> script_without_interpreter(context& place, handle where) {
   CHECK(result.std_out == "ran a 2\n");
   result = co_await place.exec(where, argv("./empty"));
   CHECK(result.ok());
+}
+
+task<void> failures_let_others_run(context& place, handle where) {
+  asio::steady_timer timer(place.get_executor(), std::chrono::milliseconds(20));
+  bool fired = false;
+  timer.async_wait([&fired](std::error_code) { fired = true; });
+  // Refused before anything is sent, so that nothing has to be waited for.
+  const command too_large = argv("true", std::string(std::size_t{9} << 20, 'x'));
+  for (int i = 0; i < 200 && !fired; ++i) {
+    const exec_result result = co_await place.exec(where, too_large);
+    REQUIRE(result.status.reason() == end_reason::start_failed);
+  }
+  CHECK(fired);
 }
 
 task<void> interpreter_missing(context& place, handle where) {
@@ -155,6 +170,7 @@ constexpr contract_case cases[] = {
     {"a missing program is start_failed with 127, by name and by path", program_missing},
     {"a file that is not executable and a directory are start_failed with 126", program_not_executable},
     {"a script without #! is run by the shell", script_without_interpreter},
+    {"starts that fail at once let others run", failures_let_others_run},
     {"a missing interpreter is start_failed with 127", interpreter_missing},
     {"a stream of a failed start is at its end at once", failed_stream},
     {"a signal is told with its number and 128 + n", ended_by_signals},

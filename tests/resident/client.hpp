@@ -19,7 +19,7 @@
 namespace berth::test {
 
 using std::chrono::milliseconds;
-constexpr milliseconds patience{10000};
+constexpr milliseconds patience{60000};
 
 struct frame {
   wire::header head;

@@ -144,7 +144,7 @@ TEST_CASE("another user: the resident is not dumpable, so its memory is nobody's
   struct stat about {};
   REQUIRE(stat(("/proc/" + std::to_string(c.pid()) + "/mem").c_str(), &about) == 0);
   CHECK(about.st_uid == 0);  // a dumpable one's belongs to its user
-  const pid_t pid = c.run(1, child({"stay"}));
+  const pid_t pid = c.run(1, shell("exec sleep 60"));
   REQUIRE(stat(("/proc/" + std::to_string(pid) + "/mem").c_str(), &about) == 0);
   CHECK(about.st_uid != 0);
 }

@@ -287,9 +287,9 @@ TEST_CASE("start: no more processes are a failed start") {
     setrlimit(RLIMIT_NPROC, &few);
     if (setgid(user) != 0 || setuid(user) != 0) _exit(125);
   }});
-  c.run(1, child({"stay"}));
-  c.run(2, child({"stay"}));
-  c.start(3, child({"stay"}));
+  c.run(1, shell("exec sleep 60"));
+  c.run(2, shell("exec sleep 60"));
+  c.start(3, shell("exec sleep 60"));
   const wire::start_failed f = c.expect_failure(3);
   CHECK(f.step == start_step::clone);
   CHECK(f.error == EAGAIN);
