@@ -259,15 +259,20 @@ TEST_CASE("kill: one of several commands leaves the others alone") {
     c.run(id, child({"tree", id % 2 == 0 ? "stay" : "leave", "quiet"}));
     c.output(id, wire::stream::out, "\n");
   }
-  const auto second = tagged(c.nonce(), 2).size();
-  const auto third = tagged(c.nonce(), 3).size();
+  c.expect_exit(1);
+  c.expect_exit(3);
+  const auto has = [&](std::uint32_t id, std::size_t count) {
+    return becomes([&] { return tagged(c.nonce(), id).size() == count; });
+  };
+  CHECK(has(2, 7));
+  CHECK(has(3, 6));  // its first has left
   c.send_number(frame_type::kill, 1, 0);
   c.send_number(frame_type::kill, 4, 0);
   CHECK(survivors(c, 1) == 0);
   CHECK(survivors(c, 4) == 0);
   CHECK(tagged(c.nonce(), 1).empty());
-  CHECK(tagged(c.nonce(), 2).size() == second);
-  CHECK(tagged(c.nonce(), 3).size() == third);
+  CHECK(tagged(c.nonce(), 2).size() == 7);
+  CHECK(tagged(c.nonce(), 3).size() == 6);
   CHECK(tagged(c.nonce(), 4).empty());
 }
 
