@@ -1,4 +1,5 @@
-/// Many rounds of every way in which running commands must end: `soak_kill [ROUNDS]`, 200 by default. Each round is a test case.
+/// Many rounds of every way in which running commands must end: `soak_kill [ROUNDS] [NAME]`, 200 by default, of all or of those
+/// whose name holds NAME. Each round is a test case.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "soak/kill_rounds.hpp"
 
@@ -6,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -17,12 +19,20 @@ int rounds_asked(int argc, char** argv) {
   return 200;
 }
 
+std::string_view name_asked(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] != '-' && std::atoi(argv[i]) == 0) return argv[i];
+  }
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int rounds = rounds_asked(argc, argv);
   int passed = 0, failed = 0;
   for (const auto& scenario : berth::test::kill_scenarios()) {
+    if (std::string_view(scenario.name).find(name_asked(argc, argv)) == std::string_view::npos) continue;
     int wrong_rounds = 0;
     for (int number = 0; number < rounds; ++number) {
       const std::string wrong = scenario.round(number);
