@@ -1,0 +1,102 @@
+#include "core/path_patterns.hpp"
+#include "core/shown_path.hpp"
+
+#include <berth/error.hpp>
+#include <berth/files.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace berth;
+
+namespace {
+
+bool excludes(const char* pattern, const char* path, bool is_directory = false) {
+  return path_patterns(std::vector<std::string>(1, pattern)).match(path, is_directory);
+}
+
+/// A callback that owns something, and one that does not.
+auto owning_callback() {
+  return [text = std::string("x")](const transfer_progress&) { (void)text; };
+}
+auto light_callback() {
+  return [number = 1](const transfer_progress&) { (void)number; };
+}
+
+}  // namespace
+
+TEST_CASE("patterns: a name matches at any depth, a path from the top") {
+  CHECK(excludes("*.pyc", "a.pyc"));
+  CHECK(excludes("*.pyc", "x/y/a.pyc"));
+  CHECK_FALSE(excludes("*.pyc", "a.py"));
+  CHECK(excludes("node_modules", "a/node_modules"));
+  CHECK(excludes("/build", "build"));
+  CHECK_FALSE(excludes("/build", "a/build"));
+  CHECK(excludes("a/b", "a/b"));
+  CHECK_FALSE(excludes("a/b", "x/a/b"));
+}
+
+TEST_CASE("patterns: one star stays in a component, two cross them") {
+  CHECK(excludes("a/*", "a/b"));
+  CHECK_FALSE(excludes("a/*/c", "a/b/b/c"));
+  CHECK(excludes("a/**/c", "a/c"));
+  CHECK(excludes("a/**/c", "a/b/b/c"));
+  CHECK_FALSE(excludes("a/**/c", "a/bc"));
+  CHECK(excludes("**/c", "c"));
+  CHECK(excludes("**/c", "a/b/c"));
+  CHECK(excludes("a/**", "a/b/c"));
+  CHECK_FALSE(excludes("a/**", "a"));
+  CHECK(excludes("a?c", "abc"));
+  CHECK_FALSE(excludes("/a?c", "a/c"));
+}
+
+TEST_CASE("patterns: directories only, sets, and escapes") {
+  CHECK(excludes("d/", "x/d", true));
+  CHECK_FALSE(excludes("d/", "d", false));
+  CHECK(excludes("[a-c]x", "bx"));
+  CHECK_FALSE(excludes("[!a-c]x", "bx"));
+  CHECK(excludes("[]x]", "]"));
+  CHECK(excludes("[x", "[x"));
+  CHECK(excludes("\\*", "*"));
+  CHECK_FALSE(excludes("\\*", "a"));
+  for (const char* wrong : {"", "/", "!a"}) CHECK_THROWS_AS(excludes(wrong, "a"), error);
+}
+
+TEST_CASE("patterns: many stars take no longer than the product of lengths") {
+  std::string pattern, text(3000, 'a');
+  for (int i = 0; i < 100; ++i) pattern += "*a";
+  CHECK_FALSE(glob_match(pattern + "b", text));
+}
+
+TEST_CASE("shown path: one line, valid UTF-8, nothing that a terminal obeys") {
+  CHECK(shown_path("/a b/\xc3\xa9") == "'/a b/\xc3\xa9'");
+  CHECK(shown_path("a\nb\t\x1b[0m\x7f") == "'a\\nb\\t\\x1b[0m\\x7f'");
+  CHECK(shown_path("a\xff'\\") == "'a\\xff\\'\\\\'");
+  CHECK(shown_path("\xe2\x80\xae"
+                   "txt.exe") == "'\\xe2\\x80\\xaetxt.exe'");
+  CHECK(shown_path("\xc2\x85") == "'\\xc2\\x85'");
+  CHECK(shown_path(std::string(5000, 'a')).size() < 500);
+}
+
+TEST_CASE("content hash: the same in one piece or many, with its name before it") {
+  CHECK(content_hash("") == "xxh3:99aa06d3014798d86001c324468d497f");
+  content_hasher pieces;
+  pieces.update("hel");
+  pieces.update("lo");
+  CHECK(pieces.finish() == content_hash("hello"));
+  CHECK(content_hash("hello") != content_hash("hellp"));
+}
+
+TEST_CASE("options: an owning callback must have a name") {
+  CHECK_FALSE(named_callback<decltype(owning_callback())>);
+  CHECK(named_callback<decltype(owning_callback())&>);
+  CHECK(named_callback<decltype(light_callback())>);
+}
+
+TEST_CASE("options: what excludes one another or makes no sense is refused") {
+  CHECK_THROWS_AS(write_options().expect_absent().expect_hash(content_hash("")).validate(), error);
+  CHECK_THROWS_AS(write_options().expect_hash("d41d8cd9").validate(), error);
+  CHECK_THROWS_AS(write_options().mode(01777).validate(), error);
+  CHECK_NOTHROW(write_options().mode(0777).validate());
+}
