@@ -1,8 +1,9 @@
 #pragma once
-/// What a context stands on. Implement these three to give Berth a place of your own: starting a command and moving files is
+/// What a context stands on. Implement these to give Berth a place of your own: starting a command and moving files is
 /// all that a backend does; deadlines, drains, limits and results are written once, above it.
 
 #include <berth/command.hpp>
+#include <berth/files.hpp>
 #include <berth/handle.hpp>
 #include <berth/process.hpp>
 
@@ -27,6 +28,8 @@ class capabilities {
   bool signals = false;              ///< any signal can be sent
   bool reports_usage = false;        ///< resource_usage is filled
   bool survives_disconnect = false;  ///< commands outlive a broken connection and can be found again
+  bool files = false;                ///< `backend_place::files` gives something
+  bool watches_files = false;        ///< `backend_files::watch` works
 };
 
 /// Nothing happened before the given time.
@@ -78,6 +81,43 @@ class backend_process {
   virtual void abandon_streams() = 0;
 };
 
+/// What a watch has seen. Destroying it ends it.
+class backend_watch {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  virtual ~backend_watch() = default;
+  /// What happened, raw and in order; nothing once `until` has passed. With a time in the past it looks without waiting.
+  /// Cancel: ends the wait; no event is lost.
+  virtual task<std::vector<watch_event>> next(time_point until) = 0;
+};
+
+/// The files of one place. Paths are absolute and hold no NUL; links in them are followed, except for the last component where
+/// that is said. Errors carry an errc where one fits; Berth adds which operation it was, and the path. What these functions
+/// give does not need the place.
+class backend_files {
+ public:
+  virtual ~backend_files() = default;
+  /// A last link is not followed. `file_info::path` is the path given.
+  virtual task<file_info> stat(std::string path) = 0;
+  /// `file_info::path` is below the directory. In any order.
+  virtual task<std::vector<file_info>> list(std::string path, list_options options) = 0;
+  /// With its parents; one that is there is fine.
+  virtual task<void> make_directory(std::string path) = 0;
+  /// A last link is removed itself. Errors: conflict for a directory that is not empty.
+  virtual task<void> remove(std::string path, remove_options options) = 0;
+  /// As rename(2): replaces a file.
+  virtual task<void> rename(std::string from, std::string to) = 0;
+  virtual task<std::unique_ptr<byte_source>> open(std::string path, read_options options) = 0;
+  /// All or nothing: until the stream has ended, and if it throws, the old file stays. A last link is followed.
+  virtual task<void> write(std::string path, std::unique_ptr<byte_source> bytes, write_options options) = 0;
+  /// The content of a directory, a last link followed, as a tar stream: its entries without the directory itself.
+  virtual task<std::unique_ptr<byte_source>> pack(std::string path, std::vector<std::string> excluded) = 0;
+  /// Makes the directory if it is missing, and in it what the tar stream holds. Nothing outside of it may be touched.
+  virtual task<void> unpack(std::string path, std::unique_ptr<byte_source> tar) = 0;
+  virtual task<std::unique_ptr<backend_watch>> watch(std::string path, watch_options options) = 0;
+};
+
 /// One spawned place. Destroying it without `destroy` ends everything in it the hard way.
 class backend_place {
  public:
@@ -87,6 +127,8 @@ class backend_place {
   virtual task<std::unique_ptr<backend_process>> start(command what) = 0;
   /// Ends everything in the place and the place itself, and waits for it.
   virtual task<void> destroy() = 0;
+  /// Its files; they live as long as the place. Null where a backend has none.
+  virtual backend_files* files() noexcept { return nullptr; }
 };
 
 /// A place just made, with the absolute working directory it starts in.

@@ -1,0 +1,74 @@
+#pragma once
+/// Walking a tree with open directories, never through links.
+
+#include "berth/files.hpp"
+#include "os/unique_fd.hpp"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <dirent.h>
+
+namespace berth {
+
+/// One entry, in the directory that is open as long as the walk stands on it.
+struct walked_entry {
+  int directory = -1;
+  std::string name;
+  std::string path;  ///< below the directory the walk began in
+  struct stat status = {};
+};
+
+/// Gives entries in the order the system has them, what is in a directory after the directory itself, where `enter` was called.
+/// What vanishes meanwhile is left out. All functions block and throw as `file_failure` does, naming the entry.
+class directory_walk {
+ public:
+  explicit directory_walk(unique_fd top);
+
+  /// The next entry, valid until the next call; none when the walk has ended.
+  const walked_entry* next();
+  /// Goes into the directory that next() gave.
+  void enter();
+  std::size_t depth() const noexcept { return levels_.size(); }
+  /// Called once all of a directory was given, before it is closed.
+  virtual void finished(int /*parent*/, const std::string& /*name*/, const std::string& /*path*/, int /*itself*/) {}
+
+  directory_walk(const directory_walk&) = delete;
+  directory_walk& operator=(const directory_walk&) = delete;
+  virtual ~directory_walk() = default;
+
+ private:
+  struct closer {
+    void operator()(DIR* open) const noexcept { ::closedir(open); }
+  };
+  struct level {
+    std::unique_ptr<DIR, closer> open;
+    std::string name;
+    std::string path;  // with a slash at its end, or empty
+  };
+  void push(unique_fd directory, std::string name, std::string path);
+  void pop();
+
+  std::vector<level> levels_;
+  walked_entry entry_;
+};
+
+/// Work that is done in slices of some milliseconds.
+class sliced_work {
+ public:
+  virtual ~sliced_work() = default;
+  /// True while there is more to do.
+  virtual bool step() = 0;
+
+ protected:
+  static constexpr auto slice = std::chrono::milliseconds(10);
+};
+
+/// What `fstatat` says, as a file_info. An empty name means the descriptor itself.
+file_info info_of(int directory, const std::string& name, std::string path, const struct stat& status);
+
+}  // namespace berth
