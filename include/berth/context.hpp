@@ -4,6 +4,7 @@
 #include <berth/backend.hpp>
 #include <berth/command.hpp>
 #include <berth/exec_result.hpp>
+#include <berth/files.hpp>
 #include <berth/handle.hpp>
 #include <berth/process.hpp>
 #include <berth/task.hpp>
@@ -11,10 +12,13 @@
 #include <asio/any_io_executor.hpp>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace berth {
+
+struct file_access;
 
 /// A value over a shared backend: copies mean the same kind of place and know the same handles.
 ///
@@ -54,8 +58,63 @@ class context {
   /// A start that failed gives a process whose next() is nullopt at once and whose status() says start_failed.
   task<process> exec_stream(handle place, command what) &;
 
+  // Files. Relative paths start at the handle's cwd. Every message names the operation and the path. Errors of all of them:
+  // invalid_argument for an empty path or one with a NUL, not_found, permission_denied (a read-only file system too),
+  // not_a_directory, unsupported where the place has no files.
+
+  /// The bytes of a regular file, or of a part of it. docs/files.md says what is promised about files.
+  /// Errors: is_a_directory; unsupported for what is no regular file.
+  task<std::string> read_file(handle place, std::string path) &;
+  task<std::string> read_file(handle place, std::string path, read_options options) &;
+  /// The same in pieces. The file that was there when this returned is read, even if it is replaced meanwhile.
+  task<std::unique_ptr<byte_source>> open_file(handle place, std::string path) &;
+  task<std::unique_ptr<byte_source>> open_file(handle place, std::string path, read_options options) &;
+
+  /// Replaces a file, or makes it, in one step: whoever reads meanwhile sees the old bytes or the new ones, whole. Whatever goes
+  /// wrong, the old file stays as it was. Links are followed to the file they mean; hard links are broken.
+  /// Errors: is_a_directory, conflict (see `write_options::expect_hash`), already_exists, resource_exhausted for a full disk,
+  /// permission_denied also where the directory does not allow a new file.
+  /// Cancel: the old file stays, unless the very last step had begun.
+  task<void> write_file(handle place, std::string path, std::string bytes) &;
+  task<void> write_file(handle place, std::string path, std::string bytes, write_options options) &;
+  /// From a producer, in bounded memory. What it throws passes unchanged.
+  task<void> write_file(handle place, std::string path, std::unique_ptr<byte_source> bytes) &;
+  task<void> write_file(handle place, std::string path, std::unique_ptr<byte_source> bytes, write_options options) &;
+
+  /// What is in a directory, sorted by path. A link to a directory is followed only if it is the path itself.
+  /// Errors: not_found for a directory that is not there, never an empty list.
+  task<std::vector<file_info>> list_files(handle place, std::string path) &;
+  task<std::vector<file_info>> list_files(handle place, std::string path, list_options options) &;
+  task<file_info> stat(handle place, std::string path) &;
+  /// With its parents. One that is there is no error.
+  /// Errors: not_a_directory if something else is in the way.
+  task<void> make_directory(handle place, std::string path) &;
+  /// Removes a file, a link (not what it means), or an empty directory.
+  /// Errors: conflict for a directory with something in it, unless it is asked for.
+  task<void> remove(handle place, std::string path) &;
+  task<void> remove(handle place, std::string path, remove_options options) &;
+  /// Gives a file or directory another name on the same file system, in one step; an existing file of that name is replaced.
+  task<void> rename(handle place, std::string from, std::string to) &;
+
+  /// Copies a tree from the caller's host into the place: the content of directory `from` becomes content of directory `to`, made
+  /// if missing; what else is there stays. A file becomes the file `to`. Modes, times (of trees), links and empty directories
+  /// are kept, owners are not.
+  /// Cancel: what has arrived stays; each file is there whole or not at all.
+  task<transfer_progress> upload(handle place, std::string from, std::string to) &;
+  task<transfer_progress> upload(handle place, std::string from, std::string to, transfer_options options) &;
+  /// The same, from the place to the caller's host. Nothing outside of `to` is touched, whatever the place sends.
+  task<transfer_progress> download(handle place, std::string from, std::string to) &;
+  task<transfer_progress> download(handle place, std::string from, std::string to, transfer_options options) &;
+
+  /// Watches a directory or a file.
+  /// Errors: resource_exhausted where the system allows no more watches.
+  task<watcher> watch(handle place, std::string path) &;
+  task<watcher> watch(handle place, std::string path, watch_options options) &;
+
  private:
   class state;
+  file_access files_of(const handle& place) const;
+
   std::shared_ptr<state> state_;
 };
 

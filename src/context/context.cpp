@@ -1,12 +1,14 @@
 #include <berth/context.hpp>
 
 #include "context/exec.hpp"
+#include "context/file_access.hpp"
 #include "core/blocking.hpp"
 
 #include <berth/error.hpp>
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <map>
 #include <random>
 #include <string>
@@ -25,6 +27,7 @@ class context::state {
   static task<process> exec_stream(std::shared_ptr<state> self, handle at, command what);
 
   std::vector<handle> handles() const;
+  file_access files_of(const handle& at);
 
   const asio::any_io_executor executor;
   const std::shared_ptr<context_backend> backend;
@@ -97,6 +100,13 @@ exec_place context::state::prepare(const handle& at, command& what) {
   return {executor, found.place, pool_, streams};
 }
 
+file_access context::state::files_of(const handle& at) {
+  const entry& found = find(at)->second;
+  if (found.place->files() == nullptr)
+    throw error(make_error_code(errc::unsupported), std::string(backend->type()) + ": its places have no files");
+  return {found.place, found.name.cwd(), pool_, backend->can().watches_files, nullptr};
+}
+
 std::vector<handle> context::state::handles() const {
   std::vector<handle> list;
   for (const auto& [id, each] : entries_) {
@@ -152,6 +162,16 @@ std::string_view context::type() const noexcept { return state_->backend->type()
 capabilities context::can() const noexcept { return state_->backend->can(); }
 asio::any_io_executor context::get_executor() const { return state_->executor; }
 std::vector<handle> context::handles() const { return state_->handles(); }
+
+file_access context::files_of(const handle& place) const {
+  try {
+    return state_->files_of(place);
+  } catch (const error&) {
+    file_access none;
+    none.failure = std::current_exception();
+    return none;
+  }
+}
 
 task<handle> context::spawn() & { return state::spawn(state_, spawn_options()); }
 task<handle> context::spawn(spawn_options options) & { return state::spawn(state_, std::move(options)); }

@@ -47,7 +47,8 @@ class launch_mark {
 }  // namespace
 
 host_place::host_place(asio::any_io_executor executor, host_place_options options)
-    : state_(std::make_shared<state>(std::move(executor), std::move(options))) {}
+    : state_(std::make_shared<state>(std::move(executor), std::move(options))),
+      files_(state_->executor, file_work{state_->options.scope, state_->options.pool}) {}
 
 host_place::~host_place() {
   state_->destroyed = true;

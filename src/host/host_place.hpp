@@ -5,6 +5,7 @@
 #include "context/resident_process.hpp"
 #include "core/blocking.hpp"
 #include "core/logger.hpp"
+#include "host/host_files.hpp"
 
 #include <asio/any_io_executor.hpp>
 
@@ -21,6 +22,8 @@ struct host_place_options {
   std::vector<std::string> changes = {};
   resident_transport transport = resident_transport::handed;
   std::shared_ptr<blocking_pool> pool = {};
+  /// Where its files may be touched.
+  std::shared_ptr<const path_scope> scope = whole_host();
   logger log = {};
 };
 
@@ -33,6 +36,7 @@ class host_place final : public backend_place {
   task<void> open();
   task<std::unique_ptr<backend_process>> start(command what) override;
   task<void> destroy() override;
+  backend_files* files() noexcept override { return &files_; }
 
  private:
   struct state;
@@ -43,6 +47,7 @@ class host_place final : public backend_place {
   static task<void> destroy_all(std::shared_ptr<state> self);
 
   std::shared_ptr<state> state_;
+  host_files files_;
 };
 
 }  // namespace berth

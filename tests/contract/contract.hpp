@@ -41,6 +41,9 @@ std::span<const contract_case> tree_cases();
 std::span<const contract_case> leftover_cases();
 std::span<const contract_case> handle_cases();
 std::span<const contract_case> hanging_cases();
+std::span<const contract_case> file_cases();
+std::span<const contract_case> file_tree_cases();
+std::span<const contract_case> transfer_cases();
 
 /// Another context of the kind under test, apart from the first.
 std::unique_ptr<context> another_context(context& place);
