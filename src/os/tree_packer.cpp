@@ -30,10 +30,7 @@ struct entry_closer {
 
 }  // namespace
 
-void tree_packer::archive_closer::operator()(archive* open) const noexcept {
-  ::archive_write_fail(open);  // nothing more is written
-  ::archive_write_free(open);
-}
+void tree_packer::archive_closer::operator()(archive* open) const noexcept { ::archive_write_free(open); }
 
 tree_packer::tree_packer(const path_scope& scope, const std::string& path, const std::vector<std::string>& excluded)
     : walk_(scope.open(path, O_RDONLY | O_DIRECTORY)),
@@ -47,10 +44,12 @@ tree_packer::tree_packer(const path_scope& scope, const std::string& path, const
   if (::archive_write_open(archive_.get(), this, nullptr, append, nullptr) != ARCHIVE_OK) fail(archive_.get(), path);
 }
 
-tree_packer::~tree_packer() = default;
+tree_packer::~tree_packer() { dropped_ = true; }
 
 long tree_packer::append(archive*, void* self, const void* bytes, std::size_t size) {
-  static_cast<tree_packer*>(self)->ready_.append(static_cast<const char*>(bytes), size);
+  auto& packer = *static_cast<tree_packer*>(self);
+  if (packer.dropped_) return -1;  // or libarchive would fill up the file that it is in
+  packer.ready_.append(static_cast<const char*>(bytes), size);
   return static_cast<long>(size);
 }
 

@@ -49,6 +49,7 @@ class tree_packer {
   std::string file_path_;
   std::uint64_t file_left_ = 0;
   bool ended_ = false;
+  bool dropped_ = false;
   transfer_progress progress_;
   std::unique_ptr<archive, archive_closer> archive_;
 };

@@ -93,8 +93,7 @@ task<void> streamed_read(context& place, handle where) {
 }
 
 task<void> streamed_write(context& place, handle where) {
-  forget_peak_memory();
-  const std::size_t before = peak_memory();
+  const memory_rise rise;
   constexpr std::uint64_t size = std::uint64_t{64} << 20;
   co_await place.write_file(where, "f", std::make_unique<pattern_source>(size));
   const file_info info = co_await place.stat(where, "f");
@@ -110,8 +109,8 @@ task<void> streamed_write(context& place, handle where) {
   }
   CHECK(right);
   CHECK(at == size);
-  const std::size_t peak = peak_memory();
-  CHECK(peak < before + (std::size_t{24} << 20));
+  const bool low = rise.stays_below(std::size_t{24} << 20);
+  CHECK(low);
 }
 
 task<void> failing_producer(context& place, handle where) {
