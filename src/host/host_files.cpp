@@ -37,7 +37,8 @@ task<void> remove_slices(file_work with, std::string path, bool recursive) {
 }
 
 task<void> unpack_quietly(file_work with, std::string path, std::unique_ptr<byte_source> tar) {
-  (void)co_await unpack_tree(std::move(with), std::move(path), std::move(tar), outside_links::keep, {});
+  const progress_listener nobody;
+  (void)co_await unpack_tree(std::move(with), std::move(path), std::move(tar), outside_links::keep, nobody);
 }
 
 }  // namespace
