@@ -27,6 +27,9 @@ class capabilities {
   bool stdin_stream = false;
   bool signals = false;              ///< any signal can be sent
   bool reports_usage = false;        ///< resource_usage is filled
+  bool terminals = false;            ///< `command::terminal`, and sizes that change
+  bool limits = false;               ///< `command::limits`
+  bool lists_ports = false;          ///< the ports that a command listens on can be asked for
   bool survives_disconnect = false;  ///< commands outlive a broken connection and can be found again
   bool files = false;                ///< `backend_place::files` gives something
   bool watches_files = false;        ///< `backend_files::watch` works
@@ -73,6 +76,10 @@ class backend_process {
   virtual task<void> write(std::string bytes) = 0;
   virtual void close_stdin() = 0;
   virtual void signal(int signo) = 0;
+  /// Only of a command with a terminal.
+  virtual void resize(terminal_size) {}
+  /// TCP ports on which processes of the command listen, ascending, each once. After its end: of what it left running.
+  virtual task<std::vector<std::uint16_t>> ports();
   /// Asks for TERM, CONT, then KILL after the grace, to everything of the command; tree_ended follows, also where the first
   /// process has ended before. A second call can only shorten the grace.
   virtual void kill(std::chrono::milliseconds grace) = 0;

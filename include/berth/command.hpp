@@ -1,6 +1,8 @@
 #pragma once
 /// What to run, and how.
 
+#include <berth/limits.hpp>
+
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -17,6 +19,24 @@ enum class input_kind {
   bytes,   ///< the bytes given with `command::input`, then end of file
   stream,  ///< what `process::write` sends, until `process::close_stdin`
 };
+
+/// How large a terminal is.
+class terminal_size {
+ public:
+  terminal_size() = default;
+  terminal_size(int columns, int rows) : columns_(columns), rows_(rows) {}
+
+  int columns() const noexcept { return columns_; }
+  int rows() const noexcept { return rows_; }
+  bool operator==(const terminal_size&) const = default;
+
+ private:
+  int columns_ = 80;
+  int rows_ = 24;
+};
+
+/// Throws errc::invalid_argument for a size that no terminal has.
+void require_possible(terminal_size size);
 
 /// One command: shell text or an argument list, with everything that belongs to its start.
 ///
@@ -108,6 +128,25 @@ class command {
     merge_stderr_ = on;
     return *this;
   }
+  /// Gives the command a session with a terminal (PTY) of this size for all three standard streams: everything it shows comes as
+  /// std_out. Bytes of `input`, and those of `process::write` with `input_stream`, are typed; the end of the input types the
+  /// terminal's end-of-file character once. `kill` begins with HUP instead of TERM.
+  command& terminal(int columns, int rows) & {
+    terminal_ = terminal_size(columns, rows);
+    return *this;
+  }
+  /// Kernel limits, on top of the handle's.
+  command& limits(resource_limits most) & {
+    limits_ = most;
+    return *this;
+  }
+  /// For `exec_background`: the name that the caller gives this command. While the handle has one of that name, running or ended,
+  /// it is given instead of starting another.
+  command& key(std::string name) & {
+    key_ = std::move(name);
+    return *this;
+  }
+
   /// When the command exits by itself, what it left running is ended too (TERM, grace, KILL). Default: it lives on with the handle.
   command& end_leftovers(bool on = true) & {
     end_leftovers_ = on;
@@ -129,6 +168,9 @@ class command {
   command output_split(double head) && { return std::move(output_split(head)); }
   command spill(std::string path) && { return std::move(spill(std::move(path))); }
   command merge_stderr(bool on = true) && { return std::move(merge_stderr(on)); }
+  command terminal(int columns, int rows) && { return std::move(terminal(columns, rows)); }
+  command limits(resource_limits most) && { return std::move(limits(most)); }
+  command key(std::string name) && { return std::move(key(std::move(name))); }
   command end_leftovers(bool on = true) && { return std::move(end_leftovers(on)); }
 
   // What a backend reads.
@@ -157,6 +199,17 @@ class command {
   bool merges_stderr() const noexcept { return merge_stderr_; }
   bool ends_leftovers() const noexcept { return end_leftovers_; }
 
+  const std::optional<terminal_size>& terminal() const noexcept { return terminal_; }
+  const resource_limits& limits() const noexcept { return limits_; }
+  const std::string& key() const noexcept { return key_; }
+  /// Its output is read at leisure, and there may be a thousand of them: a backend that can keeps no descriptor here for it.
+  /// Set by `exec_background`.
+  command& background(bool on) & {
+    background_ = on;
+    return *this;
+  }
+  bool is_background() const noexcept { return background_; }
+
   /// Throws errc::invalid_argument naming the first field that cannot be: empty argv, NUL in a word, name with '=', time <= 0.
   void validate() const;
 
@@ -166,6 +219,7 @@ class command {
   bool login_ = false;
   bool merge_stderr_ = false;
   bool end_leftovers_ = false;
+  bool background_ = false;
   input_kind input_kind_ = input_kind::closed;
   std::string shell_ = "/bin/sh";
   std::string cwd_;
@@ -177,6 +231,9 @@ class command {
   milliseconds grace_{2000};
   std::size_t output_limit_ = std::size_t{1} << 20;
   double output_split_ = 0.5;
+  std::optional<terminal_size> terminal_;
+  resource_limits limits_;
+  std::string key_;
 };
 
 /// A command from its words, without a shell: `argv("git", "clone", url)`.

@@ -1,6 +1,8 @@
 #pragma once
 /// How a command ended: the reason first, the numbers second.
 
+#include <berth/limits.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -44,6 +46,12 @@ class exit_status {
   int signal() const noexcept { return signal_; }
   /// One line for a person; empty where reason and numbers say it all.
   const std::string& message() const noexcept { return message_; }
+  /// Which of the command's `resource_limits` ended it, where that is known; see docs/cancellation-and-limits.md.
+  limit_kind limit() const noexcept { return limit_; }
+  exit_status& limit(limit_kind kind) & {
+    limit_ = kind;
+    return *this;
+  }
   /// Exited by itself with code 0.
   bool ok() const noexcept { return reason_ == end_reason::exited && code_ == 0; }
 
@@ -53,6 +61,7 @@ class exit_status {
   end_reason reason_ = end_reason::unknown;
   int code_ = 125;
   int signal_ = 0;
+  limit_kind limit_ = limit_kind::none;
   std::string message_;
 };
 

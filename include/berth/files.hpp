@@ -1,6 +1,7 @@
 #pragma once
 /// Files of a place: what is known of one, streams of bytes, and the options of the calls that read and write them.
 
+#include <berth/callback.hpp>
 #include <berth/task.hpp>
 
 #include <chrono>
@@ -253,12 +254,6 @@ class transfer_progress {
   std::uint64_t bytes_ = 0;
   std::vector<std::string> skipped_;
 };
-
-/// A callback that may be given in an awaited expression: a named one, or a temporary that owns nothing (g++ 12 destroys
-/// temporary lambdas with owning captures twice).
-template <class Callback>
-concept named_callback =
-    std::is_lvalue_reference_v<Callback> || std::is_trivially_destructible_v<std::remove_reference_t<Callback>>;
 
 /// What of a tree is carried, and who hears of it.
 class transfer_options {

@@ -1,6 +1,8 @@
 #pragma once
 /// One spawned place, and the options it is spawned with.
 
+#include <berth/limits.hpp>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,17 +45,25 @@ class spawn_options {
     env_.emplace_back(std::move(name), std::move(value));
     return *this;
   }
+  /// Kernel limits for every command of the handle; those of `command::limits` win.
+  spawn_options& limits(resource_limits most) & {
+    limits_ = most;
+    return *this;
+  }
   spawn_options cwd(std::string path) && { return std::move(cwd(std::move(path))); }
   spawn_options env(std::string name, std::string value) && {
     return std::move(env(std::move(name), std::move(value)));
   }
+  spawn_options limits(resource_limits most) && { return std::move(limits(most)); }
 
   const std::string& cwd() const noexcept { return cwd_; }
   const std::vector<std::pair<std::string, std::string>>& env() const noexcept { return env_; }
+  const resource_limits& limits() const noexcept { return limits_; }
 
  private:
   std::string cwd_;
   std::vector<std::pair<std::string, std::string>> env_;
+  resource_limits limits_;
 };
 
 }  // namespace berth

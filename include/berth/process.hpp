@@ -71,6 +71,14 @@ class process {
   /// Sends a signal to the command's process group. Does nothing once it has ended.
   void signal(int signo);
 
+  /// Changes the size of its terminal, which tells the command by SIGWINCH. Does nothing once it has ended.
+  /// Errors: invalid_argument without `command::terminal`, or for a size that cannot be.
+  void resize(int columns, int rows);
+
+  /// TCP ports on which processes of the command listen, ascending.
+  /// Errors: unsupported where the backend cannot tell.
+  task<std::vector<std::uint16_t>> ports() &;
+
   /// Ends the tree (TERM, grace, KILL) and waits until it is dead; what came is still there for next(). The reason is
   /// `cancelled` unless it ended by itself first. May be called while another coroutine is in next() or wait(). Of a command that
   /// has ended it ends what that left running.

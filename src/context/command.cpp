@@ -28,6 +28,13 @@ void check_variable(const command::env_change& change) {
 
 }  // namespace
 
+void require_possible(terminal_size size) {
+  constexpr int largest_side = 65535;  // struct winsize
+  const auto fits = [](int side) { return side >= 1 && side <= largest_side; };
+  if (!fits(size.columns()) || !fits(size.rows()))
+    throw error(errc::invalid_argument, "terminal: columns and rows must lie between 1 and 65535");
+}
+
 command& command::env(std::string name, std::string value) & {
   env_.push_back({std::move(name), std::move(value)});
   return *this;
@@ -59,6 +66,8 @@ void command::validate() const {
   if (timeout_ && timeout_->count() <= 0) refuse("timeout must be greater than 0");
   if (idle_timeout_ && idle_timeout_->count() <= 0) refuse("idle_timeout must be greater than 0");
   if (grace_.count() < 0) refuse("grace must not be negative");
+  if (terminal_) require_possible(*terminal_);
+  limits_.validate();
   if (!(output_split_ >= 0 && output_split_ <= 1)) refuse("output_split must lie between 0 and 1");
 }
 

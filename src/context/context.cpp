@@ -37,11 +37,13 @@ class context::state {
   struct entry {
     handle name;
     std::shared_ptr<backend_place> place;  // null while it is being made
+    resource_limits limits;
   };
   using entries = std::map<std::string, entry>;
 
   entries::iterator find(const handle& at);
   entries::iterator reserve();
+  void require(bool met, std::string_view what) const;
   exec_place prepare(const handle& at, command& what);
 
   entries entries_;
@@ -84,13 +86,19 @@ context::state::entries::iterator context::state::reserve() {
   }
 }
 
+void context::state::require(bool met, std::string_view what) const {
+  if (!met) throw error(errc::unsupported, fmt::format("{}: it has no {}", backend->type(), what));
+}
+
 exec_place context::state::prepare(const handle& at, command& what) {
   const auto& found = find(at)->second;
   what.validate();
   const bool streams = backend->can().stdin_stream;
-  if (what.input_from() == input_kind::stream && !streams) {
-    throw error(errc::unsupported, fmt::format("{}: standard input cannot be written", backend->type()));
-  }
+  require(what.input_from() != input_kind::stream || streams,
+          "a standard input that is written while the command runs");
+  what.limits(what.limits().over(found.limits));
+  require(what.limits().empty() || backend->can().limits, "limits");
+  require(!what.terminal() || backend->can().terminals, "terminals");
   const std::string& home = found.name.cwd();
   if (what.cwd().empty()) {
     what.cwd(home);
@@ -122,6 +130,9 @@ task<handle> context::state::spawn(std::shared_ptr<state> self, spawn_options op
   const std::weak_ptr<state> weak = self;
   const reservation kept(weak, id);
   const auto backend = self->backend;
+  const resource_limits limits = options.limits();
+  limits.validate();
+  self->require(limits.empty() || backend->can().limits, "limits");
   self.reset();
   spawned_place made = co_await backend->spawn(id, std::move(options));
   self = weak.lock();
@@ -129,6 +140,7 @@ task<handle> context::state::spawn(std::shared_ptr<state> self, spawn_options op
   entry& found = self->entries_[id];
   found.name = handle(id, std::string(backend->type()), std::move(made.cwd));
   found.place = std::move(made.place);
+  found.limits = limits;
   co_return found.name;
 }
 

@@ -37,6 +37,9 @@ task<exit_status> process::kill() & { return process_core::kill(running(core_));
 
 void process::signal(int signo) { running(core_)->signal(signo); }
 
+void process::resize(int columns, int rows) { running(core_)->resize(terminal_size(columns, rows)); }
+task<std::vector<std::uint16_t>> process::ports() & { return process_core::ports(running(core_)); }
+
 const std::optional<exit_status>& process::status() const noexcept {
   static const std::optional<exit_status> none;
   return core_ ? core_->status() : none;

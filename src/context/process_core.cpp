@@ -78,6 +78,7 @@ process_core::process_core(asio::any_io_executor executor, std::unique_ptr<backe
       backend_(std::move(backend)),
       pid_(backend_->pid()),
       input_(what.input_from()),
+      has_terminal_(what.terminal().has_value()),
       grace_(what.grace()),
       state_(what, began) {}
 
@@ -207,6 +208,20 @@ task<exit_status> process_core::kill(std::shared_ptr<process_core> self) {
 void process_core::signal(int signo) {
   if (signo < 1 || signo > 64) throw error(errc::invalid_argument, "process: no such signal: " + std::to_string(signo));
   if (backend_ && !has_ended()) backend_->signal(signo);
+}
+
+void process_core::resize(terminal_size size) {
+  if (!has_terminal_) throw error(errc::invalid_argument, "process: the command has no terminal");
+  require_possible(size);
+  if (backend_ && !has_ended()) backend_->resize(size);
+}
+
+task<std::vector<std::uint16_t>> process_core::ports(std::shared_ptr<process_core> self) {
+  while (self->asking_) co_await self->changed().wait();
+  if (!self->backend_) co_return std::vector<std::uint16_t>();
+  const use here(*self, self->asking_);
+  auto asked = self->backend_->ports();
+  co_return co_await std::move(asked);
 }
 
 void process_core::cancel() {

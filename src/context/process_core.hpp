@@ -42,7 +42,10 @@ class process_core : public std::enable_shared_from_this<process_core> {
   static task<void> close_stdin(std::shared_ptr<process_core> self);
   static task<exit_status> kill(std::shared_ptr<process_core> self);
 
+  static task<std::vector<std::uint16_t>> ports(std::shared_ptr<process_core> self);
+
   void signal(int signo);
+  void resize(terminal_size size);
   /// For a caller that was cancelled: the tree is to end if the command runs, else the drain.
   void cancel();
   /// Its process was destroyed: what runs is killed without waiting.
@@ -76,6 +79,7 @@ class process_core : public std::enable_shared_from_this<process_core> {
   std::unique_ptr<backend_process> backend_;
   std::int64_t pid_;
   input_kind input_;
+  bool has_terminal_;
   std::chrono::milliseconds grace_;
   run_state state_;
   std::optional<exit_status> status_;
@@ -87,7 +91,8 @@ class process_core : public std::enable_shared_from_this<process_core> {
   bool pumping_ = false;  // somebody awaits the backend's next()
   bool writing_ = false;
   bool stdin_closed_ = false;
-  int uses_ = 0;  // awaits on the backend
+  bool asking_ = false;  // for ports
+  int uses_ = 0;         // awaits on the backend
   // What a kill() read that nobody asked for yet.
   std::list<chunk> held_;
   std::size_t held_bytes_ = 0;

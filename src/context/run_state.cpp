@@ -38,10 +38,21 @@ bool is_own_cause(end_reason reason) {
   return reason == end_reason::start_failed || reason == end_reason::oom_killed || reason == end_reason::lost;
 }
 
+/// Which limit a status speaks of. A shell reports the signal of what it ran as 128+n.
+limit_kind limit_behind(const exit_status& status, const resource_usage& usage, const resource_limits& limits) {
+  constexpr int shell_base = 128;
+  const int signal = status.reason() == end_reason::exited ? status.code() - shell_base : status.signal();
+  if (status.reason() == end_reason::oom_killed) return limit_kind::memory;
+  if (limits.file_size() && signal == SIGXFSZ) return limit_kind::file_size;
+  if (!limits.cpu_time()) return limit_kind::none;
+  const bool used_up = usage.user_time + usage.system_time >= *limits.cpu_time();
+  return signal == SIGXCPU || (signal == SIGKILL && used_up) ? limit_kind::cpu_time : limit_kind::none;
+}
+
 }  // namespace
 
 run_state::run_state(const command& what, clock::time_point now)
-    : grace_(what.grace()), ends_leftovers_(what.ends_leftovers()) {
+    : grace_(what.grace()), limits_(what.limits()), ends_leftovers_(what.ends_leftovers()) {
   if (what.timeout()) deadline_ = later(now, bounded(*what.timeout()));
   if (what.idle_timeout()) idle_timeout_ = bounded(*what.idle_timeout());
 }
@@ -114,6 +125,7 @@ void run_state::on_exit(process_exited event, clock::time_point now) {
     status_ = as_asked(*asked_, event.status);
   } else {
     status_ = std::move(event.status);
+    status_.limit(limit_behind(status_, usage_, limits_));
   }
   if (ends_leftovers_ && !start_failed()) expect_tree(grace_, now);
 }

@@ -68,6 +68,7 @@ class run_state {
   std::optional<clock::time_point> deadline_;
   std::optional<clock::duration> idle_timeout_;
   milliseconds grace_;
+  resource_limits limits_;
   bool ends_leftovers_;
 
   std::optional<end_reason> asked_;

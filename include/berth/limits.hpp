@@ -1,0 +1,87 @@
+#pragma once
+/// How much a command may use.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace berth {
+
+/// A limit that the kernel enforces by ending a process.
+enum class limit_kind : std::uint8_t { none, memory, cpu_time, file_size };
+
+std::string_view to_string(limit_kind kind) noexcept;
+
+/// Kernel limits of a command. What is not set is as the place has it. They can only tighten what the place allows; nice below 0 and
+/// values above the place's own need privileges, and the start fails without them.
+///
+/// They hold for each process of the command, not for all of them together (RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NPROC,
+/// RLIMIT_NOFILE; setrlimit(2)). docs/cancellation-and-limits.md says what a command sees of each.
+class resource_limits {
+ public:
+  resource_limits() = default;
+
+  /// Bytes of private writable memory of one process. Beyond them allocations fail in the command.
+  resource_limits& memory(std::uint64_t bytes) & {
+    memory_ = bytes;
+    return *this;
+  }
+  /// Processor time of one process. Then SIGXCPU, and SIGKILL a second later. At least 1 s.
+  resource_limits& cpu_time(std::chrono::seconds time) & {
+    cpu_time_ = time;
+    return *this;
+  }
+  /// Bytes of the largest file that may be written. Beyond them SIGXFSZ.
+  resource_limits& file_size(std::uint64_t bytes) & {
+    file_size_ = bytes;
+    return *this;
+  }
+  /// Processes and threads of the user that the command runs as, on the whole host. Not enforced for root.
+  resource_limits& processes(std::uint64_t count) & {
+    processes_ = count;
+    return *this;
+  }
+  /// Descriptors of one process.
+  resource_limits& open_files(std::uint64_t count) & {
+    open_files_ = count;
+    return *this;
+  }
+  /// Added to the niceness, -20 (first) to 19 (last).
+  resource_limits& nice(int value) & {
+    nice_ = value;
+    return *this;
+  }
+  resource_limits memory(std::uint64_t bytes) && { return std::move(memory(bytes)); }
+  resource_limits cpu_time(std::chrono::seconds time) && { return std::move(cpu_time(time)); }
+  resource_limits file_size(std::uint64_t bytes) && { return std::move(file_size(bytes)); }
+  resource_limits processes(std::uint64_t count) && { return std::move(processes(count)); }
+  resource_limits open_files(std::uint64_t count) && { return std::move(open_files(count)); }
+  resource_limits nice(int value) && { return std::move(nice(value)); }
+
+  const std::optional<std::uint64_t>& memory() const noexcept { return memory_; }
+  const std::optional<std::chrono::seconds>& cpu_time() const noexcept { return cpu_time_; }
+  const std::optional<std::uint64_t>& file_size() const noexcept { return file_size_; }
+  const std::optional<std::uint64_t>& processes() const noexcept { return processes_; }
+  const std::optional<std::uint64_t>& open_files() const noexcept { return open_files_; }
+  const std::optional<int>& nice() const noexcept { return nice_; }
+  /// Nothing is set.
+  bool empty() const noexcept;
+
+  /// These, and of what is not set here the other's.
+  resource_limits over(const resource_limits& other) const;
+
+  /// Throws errc::invalid_argument naming the first that cannot be.
+  void validate() const;
+
+ private:
+  std::optional<std::uint64_t> memory_;
+  std::optional<std::chrono::seconds> cpu_time_;
+  std::optional<std::uint64_t> file_size_;
+  std::optional<std::uint64_t> processes_;
+  std::optional<std::uint64_t> open_files_;
+  std::optional<int> nice_;
+};
+
+}  // namespace berth
