@@ -36,11 +36,23 @@ constexpr auto end_limit = 10s;
 // What a signal needs to be on its way before we stop.
 constexpr auto sending_time = 20ms;
 
+process_context_options place_options(const exec_options& given) {
+  process_context_options options;
+  options.inherit_env = given.inherit_env;
+  options.login_environment = given.login_env;
+  if (given.login_env) {
+    options.log = [](log_level level, std::string_view text) {
+      if (level == log_level::warning) print_error("exec", text);
+    };
+  }
+  return options;
+}
+
 /// Everything of one `berth exec`; shared by the coroutines that run beside each other.
 struct exec_run {
   exec_run(asio::io_context& io, exec_options given)
       : options(std::move(given)),
-        place(make_process_context(io)),
+        place(make_process_context(io, place_options(options))),
         out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
         err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out),
         signals(io),
@@ -140,7 +152,9 @@ struct end_of_work {
 
 task<void> work(std::shared_ptr<exec_run> run) {
   const end_of_work at_end{*run};
-  auto where = co_await run->place.spawn();
+  spawn_options at;
+  if (run->options.login_env) at.cwd(run->options.cwd);  // where the login shell is asked
+  auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   const auto failure = co_await run_command(run);
   if (!failure) {

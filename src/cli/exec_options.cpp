@@ -28,6 +28,9 @@ Options:
   --unset-env NAME      remove a variable
   --env-file FILE       set variables from a file: NAME=VALUE or NAME a line, # for comments
                         (removals come first, then files, then --env)
+  --clean-env           pass on none of our variables
+  --inherit-env NAME    pass on this one only, or all that begin so: 'LC_*'; may be repeated
+  --login-env           begin with what the user's login shell sets: PATH of nvm, rbenv, direnv
   --timeout TIME        end the command after this time: 30s, 1.5s, 200ms, 2m, 1h30m
   --idle-timeout TIME   end it after this time without output
   --grace TIME          how long it may take to end after TERM, before KILL; default 2s
@@ -63,10 +66,10 @@ namespace {
 void declare_options(CLI::App& app) {
   app.set_help_flag("");
   for (const char* names :
-       {"--cwd", "-e,--env", "--unset-env", "--env-file", "--timeout", "--idle-timeout", "--grace"}) {
+       {"--cwd", "-e,--env", "--unset-env", "--env-file", "--inherit-env", "--timeout", "--idle-timeout", "--grace"}) {
     add_value(app, names);
   }
-  for (const char* names : {"--merge-stderr", "--json", "-h,--help"}) app.add_flag(names);
+  for (const char* names : {"--merge-stderr", "--json", "--clean-env", "--login-env", "-h,--help"}) app.add_flag(names);
 }
 
 /// A directory that cannot be entered is a mistake of the caller's, not a command that failed.
@@ -93,6 +96,18 @@ env_changes collect_environment(const CLI::App& app) {
   return changes;
 }
 
+std::optional<std::vector<std::string>> inherited_names(const CLI::App& app) {
+  auto names = values_of(app, "--inherit-env");
+  if (names.empty() && app.count("--clean-env") == 0) return std::nullopt;
+  for (const auto& name : names) {
+    const auto star = name.find('*');
+    const bool usable = !name.empty() && name.find('=') == std::string::npos && (star >= name.size() - 1);
+    if (!usable)
+      throw usage_error(fmt::format("--inherit-env: '{}' is no variable name; write NAME or 'PREFIX*'", name));
+  }
+  return names;
+}
+
 std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std::string& name) {
   const auto limit = duration_of(app, name);
   if (limit && limit->count() == 0) throw usage_error(fmt::format("{} must be more than 0", name));
@@ -113,6 +128,8 @@ exec_options parse_exec_options(const words& arguments) {
   if (divided.command.empty()) throw usage_error("no command given; 'berth help exec' shows how");
   options.command_words = std::move(divided.command);
   options.env = collect_environment(app);
+  options.inherit_env = inherited_names(app);
+  options.login_env = app.count("--login-env") > 0;
   options.timeout = limit_of(app, "--timeout");
   options.idle_timeout = limit_of(app, "--idle-timeout");
   options.grace = duration_of(app, "--grace");
