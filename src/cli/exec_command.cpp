@@ -3,10 +3,10 @@
 #include "cli/exec_options.hpp"
 #include "cli/exec_report.hpp"
 #include "cli/json_events.hpp"
+#include "cli/orderly_end.hpp"
 #include "cli/standard_stream.hpp"
 #include "cli/stdin_pump.hpp"
 #include "core/compat.hpp"
-#include "core/deadline.hpp"
 #include "core/task_group.hpp"
 
 #include <berth/error.hpp>
@@ -31,8 +31,6 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// Ending a place takes milliseconds; one that does not answer must not keep us.
-constexpr auto end_limit = 10s;
 // What a signal needs to be on its way before we stop.
 constexpr auto sending_time = 20ms;
 
@@ -171,15 +169,6 @@ task<void> work(std::shared_ptr<exec_run> run) {
 
 // ---- signals ------------------------------------------------------------------------------------------------------------
 
-/// Those that whoever started us wants ignored stay so, as under nohup.
-void listen_for_signals(asio::signal_set& signals) {
-  for (const int signo : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
-    struct sigaction now {};
-    if (::sigaction(signo, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
-    signals.add(signo);
-  }
-}
-
 /// Control Z: the command stops with us, and goes on when we do. In a session of its own it would not hear of it.
 task<void> stop_together(std::shared_ptr<exec_run> run) {
   if (run->running) run->running->signal(SIGSTOP);
@@ -215,16 +204,6 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
 
 // ---- from beginning to end ------------------------------------------------------------------------------------------------
 
-/// Awaits, and gives what was thrown instead of throwing it.
-task<std::exception_ptr> failure_of(task<void> work) {
-  try {
-    co_await std::move(work);
-  } catch (...) {
-    co_return std::current_exception();
-  }
-  co_return nullptr;
-}
-
 task<void> run_all(std::shared_ptr<exec_run> run) {
   run->group.spawn(work(run));
   const auto failure = co_await failure_of(pass_signals_on(run));
@@ -233,26 +212,12 @@ task<void> run_all(std::shared_ptr<exec_run> run) {
   if (failure) std::rethrow_exception(failure);
 }
 
-task<void> end_place(std::shared_ptr<exec_run> run) {
-  run->running.reset();
-  if (!run->where) co_return;
-  auto ending = run->place.destroy(*run->where);
-  co_await with_deadline(std::move(ending), end_limit);
-}
-
-std::string message_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& thrown) {
-    return thrown.what();
-  }
-}
-
 task<int> run_exec(asio::io_context& io, exec_options options) {
   const auto run = std::make_shared<exec_run>(io, std::move(options));
-  listen_for_signals(run->signals);
+  listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP});
   const auto failure = co_await failure_of(run_all(run));
-  const auto ending = co_await failure_of(end_place(run));
+  run->running.reset();
+  const auto ending = co_await failure_of(end_place(run->place, run->where));
   std::string message = "cancelled";
   if (failure) {
     run->code = exit_own_failure;

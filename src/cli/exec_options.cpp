@@ -5,9 +5,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-#include <system_error>
-
 namespace berth::cli {
 
 const std::string_view exec_help = R"(Usage: berth exec [OPTIONS] [--] COMMAND
@@ -42,7 +39,9 @@ INT, TERM, HUP and QUIT are passed on to the command. A second INT ends it with 
 Control Z stops it with us.
 
 What the command leaves running ends with berth: a server put in the background, and daemons too,
-such as those of tmux, gradle or emacs. Start those outside if they shall stay.
+such as those of tmux, gradle or emacs. Start those outside if they shall stay. Background commands
+with logs, and terminals to come back to, live as long as the program that owns them: they are for
+users of the library, since each berth is a process of its own.
 
 Exit code:
   the command's; 128+N when signal N ended it
@@ -70,17 +69,6 @@ void declare_options(CLI::App& app) {
     add_value(app, names);
   }
   for (const char* names : {"--merge-stderr", "--json", "--clean-env", "--login-env", "-h,--help"}) app.add_flag(names);
-}
-
-/// A directory that cannot be entered is a mistake of the caller's, not a command that failed.
-std::string checked_directory(std::string path) {
-  std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (status.type() != std::filesystem::file_type::directory) {
-    const auto why = failure ? failure : std::make_error_code(std::errc::not_a_directory);
-    throw usage_error(fmt::format("--cwd {}: {}", path, why.message()));
-  }
-  return path;
 }
 
 env_changes collect_environment(const CLI::App& app) {
@@ -135,7 +123,7 @@ exec_options parse_exec_options(const words& arguments) {
   options.grace = duration_of(app, "--grace");
   options.merge_stderr = app.count("--merge-stderr") > 0;
   options.json = app.count("--json") > 0;
-  if (auto cwd = last_value_of(app, "--cwd")) options.cwd = checked_directory(std::move(*cwd));
+  options.cwd = directory_of(app, "--cwd");
   return options;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
+#include "cli/file_words.hpp"
 #include "cli/subcommand.hpp"
 
 #include <berth/version.hpp>
@@ -23,6 +24,12 @@ static_assert(version == BERTH_VERSION, "include/berth/version.hpp and meson.bui
 
 const subcommand subcommands[] = {
     {"exec", "run a command, pass its output on, and end with its exit code", exec_help, exec_command},
+    {"read", "write the bytes of files to standard output", read_help, read_command},
+    {"write", "replace a file by standard input, in one step", write_help, write_command},
+    {"ls", "list directories", ls_help, ls_command},
+    {"cp", "copy a file or a tree to a place or from it", cp_help, cp_command},
+    {"rm", "remove files and directories", rm_help, rm_command},
+    {"mkdir", "make directories with their parents", mkdir_help, mkdir_command},
 };
 
 const subcommand* find_subcommand(std::string_view name) {
@@ -44,8 +51,9 @@ std::string general_help() {
       "  help      this text; 'berth help COMMAND' for one command\n"
       "  version   the version of this program\n"
       "\n"
-      "Example:\n"
-      "  berth exec --timeout 30s 'make test'\n";
+      "Examples:\n"
+      "  berth exec --timeout 30s 'make test'\n"
+      "  berth ls -l src\n";
   return text;
 }
 

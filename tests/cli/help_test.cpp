@@ -28,13 +28,13 @@ void check_width(const std::string& text) {
 }  // namespace
 
 TEST_CASE("help: what is printed is what was agreed on") {
-  for (const auto& [name, arguments] :
-       {std::pair{"help.txt", words{"help"}}, std::pair{"help_exec.txt", words{"help", "exec"}}}) {
-    const auto done = berth_ends(arguments);
+  for (const std::string word : {"", "exec", "read", "write", "ls", "cp", "rm", "mkdir"}) {
+    const auto done = berth_ends(word.empty() ? words{"help"} : words{"help", word});
     CHECK(done.code == 0);
     CHECK(done.err == "");
-    check_golden(name, done.out);
+    check_golden(word.empty() ? "help.txt" : "help_" + word + ".txt", done.out);
     check_width(done.out);
+    if (!word.empty()) CHECK(berth_ends({word, "--help"}).out == done.out);
   }
 }
 
