@@ -128,14 +128,14 @@ std::optional<std::uint64_t> number_of(const CLI::App& app, const std::string& n
   return number;
 }
 
-std::string directory_of(const CLI::App& app, const std::string& name) {
-  const auto path = last_value_of(app, name);
+std::string directory_of(const CLI::App& app) {
+  const auto path = last_value_of(app, "--cwd");
   if (!path) return {};
   std::error_code failure;
   const auto status = std::filesystem::status(*path, failure);
   if (status.type() != std::filesystem::file_type::directory) {
     const auto why = failure ? failure : std::make_error_code(std::errc::not_a_directory);
-    throw usage_error(fmt::format("{} {}: {}", name, *path, why.message()));
+    throw usage_error(fmt::format("--cwd {}: {}", *path, why.message()));
   }
   return *path;
 }

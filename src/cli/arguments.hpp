@@ -47,8 +47,7 @@ std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const 
 /// The value given last as a whole number; throws usage_error for what is none.
 std::optional<std::uint64_t> number_of(const CLI::App& app, const std::string& name);
 
-/// The value given last as a directory, empty where none was given; throws usage_error for what is no directory: one that cannot be
-/// entered is a mistake of the caller's.
-std::string directory_of(const CLI::App& app, const std::string& name);
+/// The directory of --cwd, empty where none was given; throws usage_error for what is none: that is a mistake of the caller's.
+std::string directory_of(const CLI::App& app);
 
 }  // namespace berth::cli

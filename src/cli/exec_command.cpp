@@ -190,6 +190,7 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
     if (signo == SIGTSTP) {
       co_await stop_together(run);
     } else if (!run->running) {
+      if (signo == SIGINT) ++run->interrupts;
       run->code = 128 + signo;
       run->group.cancel();
     } else if (signo == SIGINT && ++run->interrupts > 1) {

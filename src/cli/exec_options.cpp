@@ -123,7 +123,7 @@ exec_options parse_exec_options(const words& arguments) {
   options.grace = duration_of(app, "--grace");
   options.merge_stderr = app.count("--merge-stderr") > 0;
   options.json = app.count("--json") > 0;
-  options.cwd = directory_of(app, "--cwd");
+  options.cwd = directory_of(app);
   return options;
 }
 

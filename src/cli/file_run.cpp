@@ -137,7 +137,7 @@ file_words parse_file_words(CLI::App& app, const words& arguments, std::size_t f
     throw usage_error(fmt::format("{} given; 'berth help {}' shows how",
                                   given.paths.empty() ? "no path" : "a path is missing: only one", app.get_name()));
   }
-  given.cwd = directory_of(app, "--cwd");
+  given.cwd = directory_of(app);
   return given;
 }
 

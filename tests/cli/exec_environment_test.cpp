@@ -1,6 +1,9 @@
 #include "cli/program.hpp"
 #include "support/temp_dir.hpp"
 
+#include <csignal>
+#include <filesystem>
+
 using namespace berth::test;
 
 namespace {
@@ -53,4 +56,16 @@ TEST_CASE("exec environment: a login shell that fails is told, and the command r
   CHECK(done.out == "o\n");
   CHECK(done.err.find("berth: exec: login environment: ") == 0);
   CHECK(count_lines(done.err) == 1);
+}
+
+TEST_CASE("exec environment: control C while the login shell is asked ends us and the shell, and nothing runs") {
+  nothing_left guard;
+  const temp_dir home;
+  write_whole_file(home / ".profile", "trap '' INT TERM; : >\"$HOME/asked\"; sleep 300; sleep 300\n");
+  auto berth = program::shell("HOME='" + home.path().string() + "' exec \"$0\" exec --login-env 'echo ran'");
+  CHECK(eventually([&] { return std::filesystem::exists(home / "asked"); }));
+  berth.signal(SIGINT);
+  const auto done = berth.end();
+  CHECK(done.code == -SIGINT);
+  CHECK(done.out == "");
 }
