@@ -97,7 +97,7 @@ void resident_command::on_frame(const wire::header& header, std::string_view pay
     case wire::frame_type::start_failed: {
       wire::start_failed why;
       why.get(payload);
-      fail(request_.failure(why.step, static_cast<int>(why.error)));
+      fail(request_.failure(why));
       break;
     }
     case wire::frame_type::exited:
