@@ -18,6 +18,7 @@ class session {
   static bool on_frame(void* self, const wire::header& h, std::string_view payload);
   bool handle(const wire::header& h, std::string_view payload);
   void hello(std::string_view payload);
+  void ports(std::uint32_t id);
   void fail(std::string_view why);
   int timeout() const;
   void on_time();

@@ -27,6 +27,7 @@ size_range payload_size(frame_type type) noexcept {
     case frame_type::input_closed:
     case frame_type::abandon:
     case frame_type::bye:
+    case frame_type::ports:
       return {0, 0};
     case frame_type::signal:
     case frame_type::resize:
@@ -43,6 +44,7 @@ size_range payload_size(frame_type type) noexcept {
       return {28, 28};
     case frame_type::tree_ended:
     case frame_type::failed:
+    case frame_type::port_list:
       return {4, max_payload};
   }
   return {1, 0};

@@ -204,7 +204,7 @@ inline bool get_number(std::string_view in, std::uint64_t& n) noexcept {
   return r.done();
 }
 
-/// `tree_ended`: a count, then that many survivors: pid and name.
+/// `tree_ended`: a count, then that many survivors: pid and name. (`port_list`: a count, then that many u16.)
 template <class Sink>
 void put_survivor(Sink& to, std::uint32_t pid, std::string_view name) {
   writer(to).u32(pid).bytes(name);
