@@ -17,7 +17,9 @@ class start_request {
   start_request(const command& what, const std::vector<std::string>& changes, bool hand_over);
 
   bool has_input() const noexcept { return (flags_ & wire::start_input_pipe) != 0; }
-  bool merges() const noexcept { return (flags_ & wire::start_merge_stderr) != 0; }
+  /// One output stream carries all.
+  bool merges() const noexcept { return (flags_ & (wire::start_merge_stderr | wire::start_terminal)) != 0; }
+  bool has_terminal() const noexcept { return (flags_ & wire::start_terminal) != 0; }
   /// Descriptors that come with `started`.
   std::size_t fds() const noexcept;
   /// May be sent; else failure(wire::start_step::request, E2BIG) is what to say.
@@ -25,13 +27,19 @@ class start_request {
   /// Once: the payload moves into it.
   std::string frame(std::uint32_t id);
 
-  exit_status failure(wire::start_step step, int error) const;
+  exit_status failure(wire::start_failed why) const;
+  exit_status failure(wire::start_step step, int error) const {
+    return failure({step, static_cast<std::uint32_t>(error)});
+  }
 
  private:
+  std::string limit_refused(std::uint32_t kind, int error) const;
+
   std::uint32_t flags_ = 0;
   std::string payload_;
   std::string program_;
   std::string cwd_;
+  resource_limits limits_;
   std::size_t words_size_ = 0;
 };
 

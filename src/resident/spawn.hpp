@@ -21,7 +21,8 @@ class launch {
   int std_in = -1;
   int std_out = -1;
   int std_err = -1;
-  int report = -1;  ///< where the failed step goes; closed by a successful exec
+  int report = -1;            ///< where the failed step goes; closed by a successful exec
+  bool has_terminal = false;  ///< std_in is one that becomes its own
   std::uint64_t tag = 0;
   std::uint64_t tag_hard = 0;
   std::uint64_t open_files = 0;  ///< RLIMIT_NOFILE, soft
@@ -31,10 +32,16 @@ class launch {
   pid_t go();
 
  private:
+  struct limit {
+    wire::limit kind;
+    std::uint64_t number;
+  };
+
   launch() = default;
   static int child(void* self);
-  [[noreturn]] void fail(wire::start_step step, long error) const;
+  [[noreturn]] void fail(wire::start_step step, long error, std::uint32_t detail = 0) const;
   void prepare();
+  void set_limits() const;
   [[noreturn]] void execute() const;
   void find_program();
 
@@ -44,6 +51,8 @@ class launch {
   char** candidates_ = nullptr;
   char* cwd_ = nullptr;
   char* stack_top_ = nullptr;
+  limit* limits_ = nullptr;
+  std::size_t limit_count_ = 0;
   bool is_searched_ = false;  ///< in PATH
   pid_t parent_ = 0;
   bool is_clean_ = false;  ///< in the child: only its own descriptors are left

@@ -94,24 +94,33 @@ TEST_CASE("start: fields first, then the words") {
   s.flags = wire::start_hand_over | wire::start_clear_env;
   s.grace_ms = 1;
   s.credit = 2;
+  s.columns = 80;
+  s.rows = 24;
   s.cwd = "/somewhere";
   s.argc = 2;
   s.envc = 1;
+  s.limitc = 1;
   std::string bytes;
   s.put(bytes);
   wire::writer(bytes).bytes("echo").bytes("").bytes("A=b");
+  wire::put_limit(bytes, wire::limit::nice, ~std::uint64_t{0});
   wire::reader r(bytes);
   wire::start back;
   REQUIRE(back.get(r));
   CHECK(back.flags == s.flags);
   CHECK(back.grace_ms == 1);
   CHECK(back.credit == 2);
+  CHECK(back.columns == 80);
+  CHECK(back.rows == 24);
   CHECK(back.cwd == "/somewhere");
   CHECK(back.argc == 2);
   CHECK(back.envc == 1);
+  CHECK(back.limitc == 1);
   CHECK(r.bytes() == "echo");
   CHECK(r.bytes().empty());
   CHECK(r.bytes() == "A=b");
+  CHECK(r.u32() == 6);
+  CHECK(r.u64() == ~std::uint64_t{0});
   CHECK(r.done());
 }
 
@@ -132,14 +141,32 @@ TEST_CASE("start: a cut field or no word at all is refused") {
   CHECK_FALSE(wire::start().get(r));
 }
 
+TEST_CASE("resize: there and back; a size that no terminal has is refused") {
+  const wire::resize size{65535, 1};
+  std::string bytes;
+  size.put(bytes);
+  wire::resize back;
+  REQUIRE(back.get(bytes));
+  CHECK(back.columns == 65535);
+  CHECK(back.rows == 1);
+  check_exact_size<wire::resize>(bytes);
+  check_header_takes(wire::frame_type::resize, bytes);
+  for (const wire::resize& large : {wire::resize{65536, 1}, wire::resize{1, 65536}}) {
+    std::string refused;
+    large.put(refused);
+    CHECK_FALSE(back.get(refused));
+  }
+}
+
 TEST_CASE("start_failed: there and back") {
-  const wire::start_failed f{wire::start_step::cwd, 20};
+  const wire::start_failed f{wire::start_step::limits, 20, 5};
   std::string bytes;
   f.put(bytes);
   wire::start_failed back;
   REQUIRE(back.get(bytes));
-  CHECK(back.step == wire::start_step::cwd);
+  CHECK(back.step == wire::start_step::limits);
   CHECK(back.error == 20);
+  CHECK(back.detail == 5);
   check_exact_size<wire::start_failed>(bytes);
   check_header_takes(wire::frame_type::start_failed, bytes);
 }
