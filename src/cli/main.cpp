@@ -1,5 +1,6 @@
 // The program `berth`: reads the first word, runs what it names, and ends with its exit code.
 
+#include "cli/doctor_command.hpp"
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/subcommand.hpp"
@@ -23,6 +24,7 @@ static_assert(version == BERTH_VERSION, "include/berth/version.hpp and meson.bui
 
 const subcommand subcommands[] = {
     {"exec", "run a command, pass its output on, and end with its exit code", exec_help, exec_command},
+    {"doctor", "tell what works on this machine, and how to mend what does not", doctor_help, doctor_command},
 };
 
 const subcommand* find_subcommand(std::string_view name) {
