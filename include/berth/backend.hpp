@@ -2,6 +2,7 @@
 /// What a context stands on. Implement these to give Berth a place of your own: starting a command and moving files is
 /// all that a backend does; deadlines, drains, limits and results are written once, above it.
 
+#include <berth/api.hpp>
 #include <berth/command.hpp>
 #include <berth/files.hpp>
 #include <berth/handle.hpp>
@@ -17,7 +18,7 @@
 namespace berth {
 
 /// What a backend can do; what it cannot do, it says here and refuses with errc::unsupported.
-class capabilities {
+class BERTH_API capabilities {
  public:
   capabilities() = default;
   bool kills_tree = false;       ///< a kill ends everything the command started, setsid and double forks included
@@ -56,7 +57,7 @@ using process_event = std::variant<nothing_yet, chunk, streams_ended, process_ex
 
 /// One started command. Destroying it before process_exited came (and tree_ended, where a kill was asked for) kills the tree at
 /// once, without waiting.
-class backend_process {
+class BERTH_API backend_process {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
@@ -89,7 +90,7 @@ class backend_process {
 };
 
 /// What a watch has seen. Destroying it ends it.
-class backend_watch {
+class BERTH_API backend_watch {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
@@ -102,7 +103,7 @@ class backend_watch {
 /// The files of one place. Paths are absolute and hold no NUL; links in them are followed, except for the last component where
 /// that is said. Errors carry an errc where one fits; Berth adds which operation it was, and the path. What these functions
 /// give does not need the place.
-class backend_files {
+class BERTH_API backend_files {
  public:
   virtual ~backend_files() = default;
   /// A last link is not followed. `file_info::path` is the path given.
@@ -126,7 +127,7 @@ class backend_files {
 };
 
 /// One spawned place. Destroying it without `destroy` ends everything in it the hard way.
-class backend_place {
+class BERTH_API backend_place {
  public:
   virtual ~backend_place() = default;
   /// Starts a command whose cwd() is absolute. Cancelled, as when the command's timeout passes first, it leaves nothing running. A command that could not be started is no exception: the process then gives
@@ -145,7 +146,7 @@ struct spawned_place {
 };
 
 /// A kind of place.
-class context_backend {
+class BERTH_API context_backend {
  public:
   virtual ~context_backend() = default;
   /// One word, as in `handle::type`.

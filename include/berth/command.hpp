@@ -1,6 +1,7 @@
 #pragma once
 /// What to run, and how.
 
+#include <berth/api.hpp>
 #include <berth/limits.hpp>
 
 #include <chrono>
@@ -21,7 +22,7 @@ enum class input_kind {
 };
 
 /// How large a terminal is.
-class terminal_size {
+class BERTH_API terminal_size {
  public:
   terminal_size() = default;
   terminal_size(int columns, int rows) : columns_(columns), rows_(rows) {}
@@ -36,13 +37,13 @@ class terminal_size {
 };
 
 /// Throws errc::invalid_argument for a size that no terminal has.
-void require_possible(terminal_size size);
+BERTH_API void require_possible(terminal_size size);
 
 /// One command: shell text or an argument list, with everything that belongs to its start.
 ///
 /// Setters come in pairs, so that both `cmd.cwd("/app")` and `co_await place.exec(h, command("make").cwd("/app"))` work. The
 /// type has constructors on purpose: it is safe in an awaited expression with g++ 12, an aggregate is not.
-class command {
+class BERTH_API command {
  public:
   using milliseconds = std::chrono::milliseconds;
 

@@ -1,6 +1,7 @@
 #pragma once
 /// A kind of place where commands run and files live, and everything that can be done there.
 
+#include <berth/api.hpp>
 #include <berth/backend.hpp>
 #include <berth/command.hpp>
 #include <berth/exec_result.hpp>
@@ -26,7 +27,7 @@ struct file_access;
 /// errc::destroyed for one that was destroyed or is not of this context.
 /// Life: when the last copy goes, every handle that was not destroyed is ended the hard way (KILL, no grace), which may block
 /// for some milliseconds. Contexts and what they gave die before the io_context.
-class context {
+class BERTH_API context {
  public:
   /// A context over a backend of your own; `executor` is where its coroutines run (one thread).
   context(asio::any_io_executor executor, std::shared_ptr<context_backend> backend);

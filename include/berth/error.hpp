@@ -1,6 +1,8 @@
 #pragma once
 // Errors: one enum, one category, one exception type.
 
+#include <berth/api.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -58,14 +60,14 @@ enum class errc {
 };
 
 /// The category of `errc`.
-const std::error_category& berth_category() noexcept;
+BERTH_API const std::error_category& berth_category() noexcept;
 
-std::error_code make_error_code(errc code) noexcept;
+BERTH_API std::error_code make_error_code(errc code) noexcept;
 
 /// The only exception that the library throws on its own account.
 ///
 /// `what()` is our message followed by the meaning of the code. What the other side said is kept apart.
-class error : public std::system_error {
+class BERTH_API error : public std::system_error {
  public:
   /// More than this many bytes of remote text are cut off.
   static constexpr std::size_t remote_limit = 4096;
@@ -89,15 +91,15 @@ class error : public std::system_error {
 };
 
 /// May the same attempt succeed a little later? Says nothing about whether repeating it is harmless.
-bool is_transient(std::error_code code) noexcept;
+BERTH_API bool is_transient(std::error_code code) noexcept;
 
 /// Is the connection on which this came unfit for further use?
 ///
 /// True for all that leaves its state unknown, cancellation and timeouts included; false for an orderly refusal.
-bool is_fatal(std::error_code code) noexcept;
+BERTH_API bool is_fatal(std::error_code code) noexcept;
 
 /// Does the code mean that somebody cancelled: ours, or the one of Asio and the system?
-bool is_cancelled(std::error_code code) noexcept;
+BERTH_API bool is_cancelled(std::error_code code) noexcept;
 
 }  // namespace berth
 

@@ -1,6 +1,7 @@
 #pragma once
 /// What `exec` gives back.
 
+#include <berth/api.hpp>
 #include <berth/exit_status.hpp>
 
 #include <chrono>
@@ -11,7 +12,7 @@
 namespace berth {
 
 /// How much of a stream was seen, and how much was kept.
-class stream_totals {
+class BERTH_API stream_totals {
  public:
   stream_totals() = default;
   stream_totals(std::uint64_t seen, std::uint64_t kept, std::uint64_t head) : seen_(seen), kept_(kept), head_(head) {}
@@ -29,7 +30,7 @@ class stream_totals {
 };
 
 /// The collected end of a command.
-class exec_result {
+class BERTH_API exec_result {
  public:
   exit_status status;
   /// Exact bytes: all of them, or the head and the tail joined where `out` says truncated.

@@ -1,6 +1,7 @@
 #pragma once
 /// How a command ended: the reason first, the numbers second.
 
+#include <berth/api.hpp>
 #include <berth/limits.hpp>
 
 #include <chrono>
@@ -24,10 +25,10 @@ enum class end_reason {
   unknown,         ///< the backend could not tell
 };
 
-std::string_view to_string(end_reason reason) noexcept;
+BERTH_API std::string_view to_string(end_reason reason) noexcept;
 
 /// The end of one command. An object made by default is `unknown` with code 125.
-class exit_status {
+class BERTH_API exit_status {
  public:
   exit_status() = default;
   exit_status(end_reason reason, int code, int signal = 0, std::string message = {});
@@ -66,7 +67,7 @@ class exit_status {
 };
 
 /// One line such as "exited with 3", "signal 9 (KILL)" or "timed out after TERM (signal 15)".
-std::string describe(const exit_status& status);
+BERTH_API std::string describe(const exit_status& status);
 
 /// What the command's first process and the children it waited for used, as the kernel counts it.
 struct resource_usage {

@@ -1,6 +1,7 @@
 #pragma once
 /// Files of a place: what is known of one, streams of bytes, and the options of the calls that read and write them.
 
+#include <berth/api.hpp>
 #include <berth/callback.hpp>
 #include <berth/task.hpp>
 
@@ -22,10 +23,10 @@ namespace berth {
 
 enum class file_type : std::uint8_t { regular, directory, symlink, other };
 
-std::string_view to_string(file_type type) noexcept;
+BERTH_API std::string_view to_string(file_type type) noexcept;
 
 /// What is known of one file, directory or link. Links are described themselves, not what they point at.
-class file_info {
+class BERTH_API file_info {
  public:
   using time_point = std::chrono::system_clock::time_point;
 
@@ -75,7 +76,7 @@ class file_info {
 };
 
 /// A stream of bytes. Implement it to feed `write_file` from a producer.
-class byte_source {
+class BERTH_API byte_source {
  public:
   virtual ~byte_source() = default;
   /// The next piece, of any size; empty once the stream has ended, and ever after. One caller at a time.
@@ -83,14 +84,14 @@ class byte_source {
 };
 
 /// A stream of one piece.
-std::unique_ptr<byte_source> make_byte_source(std::string bytes);
+BERTH_API std::unique_ptr<byte_source> make_byte_source(std::string bytes);
 
 /// "xxh3:" and 32 digits: tells whether bytes have changed. Not a cryptographic hash; it does not withstand one who wants two
 /// contents to look alike.
-std::string content_hash(std::string_view bytes);
+BERTH_API std::string content_hash(std::string_view bytes);
 
 /// The same hash, of bytes that come in pieces.
-class content_hasher {
+class BERTH_API content_hasher {
  public:
   content_hasher();
   content_hasher(content_hasher&&) noexcept;
@@ -107,7 +108,7 @@ class content_hasher {
 };
 
 /// Which part of a file is read. Default: all of it.
-class read_options {
+class BERTH_API read_options {
  public:
   static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
@@ -136,7 +137,7 @@ class read_options {
 };
 
 /// How a file is written.
-class write_options {
+class BERTH_API write_options {
  public:
   write_options() = default;
 
@@ -189,7 +190,7 @@ class write_options {
 };
 
 /// How deep a directory is listed.
-class list_options {
+class BERTH_API list_options {
  public:
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
@@ -211,7 +212,7 @@ class list_options {
   std::size_t depth_ = 1;
 };
 
-class remove_options {
+class BERTH_API remove_options {
  public:
   remove_options() = default;
 
@@ -229,7 +230,7 @@ class remove_options {
 };
 
 /// What a transfer has done until now, or did.
-class transfer_progress {
+class BERTH_API transfer_progress {
  public:
   transfer_progress() = default;
   transfer_progress(std::uint64_t entries, std::uint64_t bytes) : entries_(entries), bytes_(bytes) {}
@@ -256,7 +257,7 @@ class transfer_progress {
 };
 
 /// What of a tree is carried, and who hears of it.
-class transfer_options {
+class BERTH_API transfer_options {
  public:
   using progress_function = std::function<void(const transfer_progress&)>;
 
@@ -309,9 +310,9 @@ enum class watch_kind : std::uint8_t {
   overflow,  ///< too much happened at once and some of it was lost: look at everything again
 };
 
-std::string_view to_string(watch_kind kind) noexcept;
+BERTH_API std::string_view to_string(watch_kind kind) noexcept;
 
-class watch_event {
+class BERTH_API watch_event {
  public:
   watch_event() = default;
   watch_event(watch_kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
@@ -328,7 +329,7 @@ class watch_event {
   std::string path_;
 };
 
-class watch_options {
+class BERTH_API watch_options {
  public:
   watch_options() = default;
 
@@ -348,7 +349,7 @@ class watch_options {
 class backend_watch;
 
 /// Tells what changes. Movable, not copyable; it watches from when `context::watch` returned until it is destroyed.
-class watcher {
+class BERTH_API watcher {
  public:
   watcher();
   explicit watcher(std::shared_ptr<backend_watch> source);

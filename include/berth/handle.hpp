@@ -1,6 +1,7 @@
 #pragma once
 /// One spawned place, and the options it is spawned with.
 
+#include <berth/api.hpp>
 #include <berth/limits.hpp>
 
 #include <string>
@@ -10,7 +11,7 @@
 namespace berth {
 
 /// Names one spawned place of a context. A plain value: copies mean the same place, and keeping one keeps nothing alive.
-class handle {
+class BERTH_API handle {
  public:
   handle() = default;
   handle(std::string id, std::string type, std::string cwd)
@@ -31,7 +32,7 @@ class handle {
 };
 
 /// What one `spawn` may change of the context's own settings.
-class spawn_options {
+class BERTH_API spawn_options {
  public:
   spawn_options() = default;
 

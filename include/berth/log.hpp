@@ -1,6 +1,8 @@
 #pragma once
 // The hook through which the library tells what it does.
 
+#include <berth/api.hpp>
+
 #include <functional>
 #include <string_view>
 
@@ -15,6 +17,6 @@ enum class log_level { debug, info, warning, error };
 using log_function = std::function<void(log_level, std::string_view)>;
 
 /// "debug", "info", "warning" or "error".
-std::string_view to_string(log_level level) noexcept;
+BERTH_API std::string_view to_string(log_level level) noexcept;
 
 }  // namespace berth

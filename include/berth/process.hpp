@@ -1,6 +1,7 @@
 #pragma once
 /// A running command.
 
+#include <berth/api.hpp>
 #include <berth/exit_status.hpp>
 #include <berth/task.hpp>
 
@@ -16,7 +17,7 @@ namespace berth {
 enum class output_stream : std::uint8_t { std_out, std_err };
 
 /// A piece of output as it was read: never empty, its bytes exactly the command's. Characters may be cut at its ends.
-class chunk {
+class BERTH_API chunk {
  public:
   chunk() = default;
   chunk(output_stream stream, std::string bytes) : stream_(stream), bytes_(std::move(bytes)) {}
@@ -36,7 +37,7 @@ class process_core;
 ///
 /// Life: destroying a process that has not ended sends KILL to its whole tree at once and does not wait for it. Destroy it
 /// before the io_context.
-class process {
+class BERTH_API process {
  public:
   process() = default;
   explicit process(std::shared_ptr<process_core> core);

@@ -1,6 +1,7 @@
 #pragma once
 /// The context on this host: commands are processes beside the caller, started by a small resident program.
 
+#include <berth/api.hpp>
 #include <berth/context.hpp>
 #include <berth/log.hpp>
 
@@ -49,6 +50,6 @@ struct process_context_options {
 /// It never installs a signal handler, never waits for children that are not its own, and changes neither directory nor
 /// environment of the caller. What the commands of a handle started ends when the handle is destroyed, when the context goes, or
 /// when the calling process dies, even by SIGKILL. A program that forks into the background makes its contexts after that.
-context make_process_context(asio::io_context& io, process_context_options options = {});
+BERTH_API context make_process_context(asio::io_context& io, process_context_options options = {});
 
 }  // namespace berth

@@ -1,5 +1,6 @@
 // The program `berth`: reads the first word, runs what it names, and ends with its exit code.
 
+#include "cli/doctor_command.hpp"
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/file_words.hpp"
@@ -30,6 +31,7 @@ const subcommand subcommands[] = {
     {"cp", "copy a file or a tree to a place or from it", cp_help, cp_command},
     {"rm", "remove files and directories", rm_help, rm_command},
     {"mkdir", "make directories with their parents", mkdir_help, mkdir_command},
+    {"doctor", "tell what works on this machine, and how to mend what does not", doctor_help, doctor_command},
 };
 
 const subcommand* find_subcommand(std::string_view name) {
