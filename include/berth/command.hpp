@@ -131,7 +131,9 @@ class BERTH_API command {
   }
   /// Gives the command a session with a terminal (PTY) of this size for all three standard streams: everything it shows comes as
   /// std_out. Bytes of `input`, and those of `process::write` with `input_stream`, are typed; the end of the input types the
-  /// terminal's end-of-file character once. `kill` begins with HUP instead of TERM.
+  /// terminal's end-of-file character once, without input before the command starts. A program sees it as the end where it reads
+  /// lines and nothing was typed in the last one; else type it again. TERM is xterm-256color where neither the place nor the
+  /// command sets it. `kill` begins with HUP instead of TERM.
   command& terminal(int columns, int rows) & {
     terminal_ = terminal_size(columns, rows);
     return *this;

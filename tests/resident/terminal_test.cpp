@@ -281,6 +281,17 @@ TEST_CASE("terminal: a command that closes its streams and opens /dev/tty later 
   });
 }
 
+TEST_CASE("terminal: it belongs to the user that the resident runs as") {
+  if (geteuid() != 0) return skip("needs root, to become another user");
+  const uid_t user = lone_user();
+  client c({.before_exec = [user] {
+    if (setgid(user) != 0 || setuid(user) != 0) _exit(125);
+  }});
+  const std::string text =
+      output_of(c, false, in_terminal("stat -c %u \"$(tty)\"; echo one >/dev/tty; echo two >\"$(tty)\""));
+  CHECK(text == std::to_string(user) + "\r\none\r\ntwo\r\n");
+}
+
 TEST_CASE("terminal: an owner that closes its master hangs up") {
   client c;
   session s(c, 1, in_terminal("exec sleep 60"), true);
