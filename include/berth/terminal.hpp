@@ -44,7 +44,8 @@ class terminal_options {
     env_.push_back({std::move(name), std::nullopt});
     return *this;
   }
-  /// Instead of the login shell. Its own size, cwd and environment count where they are not set here; input and timeouts of it hold.
+  /// Instead of the login shell. Its own size, cwd and environment count where they are not set here; its input, key, limits and
+  /// timeouts hold. Without an input of its own, it reads what is typed with `terminal::write`.
   terminal_options& run(command what) & {
     run_ = std::move(what);
     return *this;
@@ -54,8 +55,8 @@ class terminal_options {
     scrollback_ = bytes;
     return *this;
   }
-  /// Called with everything the terminal shows, from its beginning, until `terminal::detach`. The bytes are good for the call. What
-  /// it throws is thrown by nobody: it is detached.
+  /// Called with everything the terminal shows, from its beginning, until `terminal::detach`. The bytes are good for the call. See
+  /// `terminal::attach`.
   template <class Callback>
   requires std::invocable < std::remove_reference_t<Callback>
   &, std::string_view > terminal_options& on_data(Callback&& callback) & {
@@ -78,7 +79,7 @@ class terminal_options {
     return std::move(on_data(std::forward<Callback>(callback)));
   }
 
-  const terminal_size& size() const noexcept { return size_; }
+  const std::optional<terminal_size>& size() const noexcept { return size_; }
   const std::string& cwd() const noexcept { return cwd_; }
   const std::vector<command::env_change>& env_changes() const noexcept { return env_; }
   const std::optional<command>& run() const noexcept { return run_; }
@@ -86,7 +87,7 @@ class terminal_options {
   const data_function& on_data() const noexcept { return on_data_; }
 
  private:
-  terminal_size size_;
+  std::optional<terminal_size> size_;
   std::string cwd_;
   std::vector<command::env_change> env_;
   std::optional<command> run_;
@@ -106,11 +107,12 @@ class terminal {
   const std::string& id() const noexcept;
   std::int64_t pid() const noexcept;
 
-  /// Types. Several may write at once: each write goes in whole, in the order of the calls.
-  /// Errors: std::errc::broken_pipe once it has ended.
+  /// Types. Several may write at once: each write goes in whole, in the order in which they began.
+  /// Errors: std::errc::broken_pipe once it has ended; invalid_argument for a command that brought an input of its own.
+  /// Cancel: what was not typed yet is dropped.
   task<void> write(std::string bytes) &;
-  /// The same for a password or token: the bytes are wiped after use and appear in no log of Berth's own. What the terminal
-  /// echoes is the command's doing, and is shown.
+  /// The same for a password or token: Berth's copies of the bytes are wiped after use, and they appear in no message or log of its
+  /// own. What the terminal echoes is the command's doing, and is shown.
   task<void> write_secret(std::string bytes) &;
   /// Errors: invalid_argument for a size that cannot be.
   void resize(int columns, int rows);
@@ -127,7 +129,8 @@ class terminal {
   task<log_piece> follow(std::uint64_t offset, std::size_t max = 64 * 1024) &;
 
   /// Calls back with the scrollback from `offset` on, at once, then with everything that comes; instead of what was attached before.
-  /// Gives the offset of the first byte that was still there.
+  /// Gives the offset of the first byte that was still there. It is called on the thread of the io_context, and may itself attach,
+  /// detach or write; it is let go of at the end, or when it throws.
   template <class Callback>
   requires std::invocable < std::remove_reference_t<Callback>
   &, std::string_view > std::uint64_t attach(std::uint64_t offset, Callback&& callback) {

@@ -1,6 +1,7 @@
 /// Commands whose pipes were handed over: their bytes pass nobody between.
 #include "context/resident_command.hpp"
 #include "core/compat.hpp"
+#include "core/wipe.hpp"
 #include "os/pipe_write.hpp"
 
 #include <asio/error.hpp>
@@ -144,6 +145,7 @@ class handed_command final : public resident_command {
   }
 
   static task<void> write_all(std::shared_ptr<handed_command> self, std::string bytes) {
+    const wiped_after here(bytes);  // it may be a secret
     std::size_t done = 0;
     while (done < bytes.size()) {
       if (!self->in_) throw std::system_error(std::make_error_code(std::errc::broken_pipe), "standard input");
