@@ -1,13 +1,16 @@
 #pragma once
 /// A command with a terminal of its own, which people and programs look at and type into.
 
+#include <berth/background.hpp>
 #include <berth/callback.hpp>
 #include <berth/command.hpp>
 #include <berth/exit_status.hpp>
 #include <berth/output_log.hpp>
 #include <berth/task.hpp>
 
+#include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -127,6 +130,8 @@ class terminal {
   log_piece tail(std::size_t max = 64 * 1024) const;
   /// As read, but waits until there is a byte or the end.
   task<log_piece> follow(std::uint64_t offset, std::size_t max = 64 * 1024) &;
+  /// See background::wait_for_output; lines end with CR LF as a rule.
+  task<std::optional<output_match>> wait_for_output(output_pattern pattern, std::chrono::milliseconds deadline) &;
 
   /// Calls back with the scrollback from `offset` on, at once, then with everything that comes; instead of what was attached before.
   /// Gives the offset of the first byte that was still there. It is called on the thread of the io_context, and may itself attach,

@@ -49,6 +49,11 @@ task<log_piece> terminal::follow(std::uint64_t offset, std::size_t max) & {
   return kept_command::follow(kept(core_), shown, offset, max);
 }
 
+task<std::optional<output_match>> terminal::wait_for_output(output_pattern pattern,
+                                                            std::chrono::milliseconds deadline) & {
+  return kept_command::wait_for_output(kept(core_), std::move(pattern), deadline);
+}
+
 std::uint64_t terminal::attach_function(std::uint64_t offset, terminal_options::data_function callback) {
   return kept(core_)->attach(offset, std::move(callback));
 }

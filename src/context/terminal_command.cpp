@@ -20,7 +20,6 @@ for berth_try in "$berth_shell" "$SHELL" /bin/sh; do
   if [ -x "$berth_try" ]; then break; fi
 done
 export SHELL="$berth_try"
-export TERM="${TERM:-xterm-256color}"
 exec "$berth_try" -l)sh";
 
 }  // namespace
