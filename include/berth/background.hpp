@@ -87,7 +87,9 @@ class background {
   /// time has passed, or the output ended without it. Text may span lines; the empty one is found at once. Offsets in what the log
   /// has lost already are not searched.
   task<std::optional<output_match>> wait_for_output(output_pattern pattern, std::chrono::milliseconds deadline) &;
-  /// Waits until a process of the command listens on this TCP port. False when the time has passed or nothing of the command is left.
+  /// Waits until a process of the command listens on this TCP port. False when the time has passed, or the command has ended and what
+  /// it left running, if anything, did not listen for 2 s after that.
+  /// Errors: as process::ports.
   task<bool> wait_for_port(std::uint16_t port, std::chrono::milliseconds deadline) &;
   /// See process::ports.
   task<std::vector<std::uint16_t>> ports() &;

@@ -2,10 +2,13 @@
 #include "context/kept_command.hpp"
 #include "context/output_search.hpp"
 
+#include <berth/error.hpp>
+
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace berth {
@@ -22,6 +25,7 @@ constexpr auto rest_pause = 20ms;
 
 constexpr auto first_poll = 50ms;
 constexpr auto longest_poll = 250ms;
+constexpr auto leftovers_take = 2s;
 
 clock::time_point in(std::chrono::milliseconds time) {
   const auto now = clock::now();
@@ -92,10 +96,25 @@ class output_hunt {
   one err_;
 };
 
+/// What a command left running may have been about to listen.
 bool may_listen(const kept_command& at) {
   const auto& status = at.status();
   if (!status) return true;
-  return status->reason() == end_reason::exited || status->reason() == end_reason::signaled;
+  const bool by_itself = status->reason() == end_reason::exited || status->reason() == end_reason::signaled;
+  return by_itself && clock::now() < at.ended_at() + leftovers_take;
+}
+
+/// A place that is destroyed meanwhile is no failure of who waits.
+task<bool> listens(std::shared_ptr<kept_command> at, std::uint16_t port) {
+  try {
+    const auto open = co_await kept_command::ports(at);
+    co_return std::find(open.begin(), open.end(), port) != open.end();
+  } catch (const std::system_error& caught) {
+    if (caught.code() != errc::lost) throw;
+  }
+  // The end is on its way.
+  co_await kept_command::wait(at);
+  co_return false;
 }
 
 }  // namespace
@@ -126,8 +145,8 @@ task<bool> kept_command::wait_for_port(std::shared_ptr<kept_command> self, std::
   event pause(self->executor_);
   clock::duration time = first_poll;
   while (may_listen(*self)) {
-    const auto open = co_await ports(self);
-    if (std::find(open.begin(), open.end(), port) != open.end()) co_return true;
+    const bool found = co_await listens(self, port);
+    if (found) co_return true;
     const auto now = clock::now();
     if (now >= until) co_return false;
     (void)co_await pause.wait_until(std::min(until, now + time));

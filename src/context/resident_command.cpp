@@ -1,5 +1,7 @@
 #include "context/resident_command.hpp"
 
+#include "berth/error.hpp"
+
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -68,9 +70,27 @@ void resident_command::signal(int signo) {
 void resident_command::kill(std::chrono::milliseconds grace) {
   if (failed_ || lost_ || id_ == 0) return;
   kill_asked_ = true;
-  session_->set_busy(id_, true);
+  note_busy();
   const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(grace.count(), 0));
   session_->send(make_number_frame(wire::frame_type::kill, id_, time));
+}
+
+task<std::vector<std::uint16_t>> resident_command::ports(std::shared_ptr<resident_command> self) {
+  if (self->failed_) co_return std::vector<std::uint16_t>();
+  const std::uint64_t mine = self->ports_asked_ + 1;
+  if (!self->lost_) {
+    self->ports_asked_ = mine;
+    self->note_busy();
+    self->session_->send(make_frame(wire::frame_type::ports, self->id_));
+  }
+  while (self->ports_answered_ < mine && !self->lost_) co_await self->changed_.wait();
+  if (self->ports_answered_ < mine) throw error(make_error_code(errc::lost), self->cause_);
+  co_return self->ports_;
+}
+
+// Something is due from it: the watchdog watches.
+void resident_command::note_busy() {
+  session_->set_busy(id_, !failed_ && (!exited_ || kill_asked_ || ports_answered_ < ports_asked_));
 }
 
 bool resident_command::needs_kill() const noexcept {
@@ -97,7 +117,7 @@ void resident_command::on_frame(const wire::header& header, std::string_view pay
     case wire::frame_type::start_failed: {
       wire::start_failed why;
       why.get(payload);
-      fail(request_.failure(why.step, static_cast<int>(why.error)));
+      fail(request_.failure(why));
       break;
     }
     case wire::frame_type::exited:
@@ -105,6 +125,9 @@ void resident_command::on_frame(const wire::header& header, std::string_view pay
       break;
     case wire::frame_type::tree_ended:
       on_tree_ended(payload);
+      break;
+    case wire::frame_type::port_list:
+      on_ports(payload);
       break;
     default:
       on_stream_frame(header, payload);
@@ -136,7 +159,7 @@ void resident_command::on_exited(std::string_view payload) {
   event.usage.system_time = std::chrono::microseconds(end.system_us);
   event.usage.max_rss_bytes = static_cast<std::int64_t>(end.max_rss_bytes);
   if (!failed_) pending_.emplace_back(std::move(event));
-  if (!kill_asked_) session_->set_busy(id_, false);
+  note_busy();
 }
 
 void resident_command::on_tree_ended(std::string_view payload) {
@@ -149,7 +172,18 @@ void resident_command::on_tree_ended(std::string_view payload) {
   }
   kill_asked_ = false;
   if (!failed_) pending_.emplace_back(std::move(event));
-  if (exited_) session_->set_busy(id_, false);
+  note_busy();
+}
+
+void resident_command::on_ports(std::string_view payload) {
+  wire::reader fields(payload);
+  ports_.clear();
+  for (std::uint32_t left = fields.u32(); left > 0 && fields.ok(); --left) {
+    const std::uint16_t port = fields.u16();
+    if (fields.ok()) ports_.push_back(port);
+  }
+  ++ports_answered_;
+  note_busy();
 }
 
 void resident_command::fail(exit_status status) {

@@ -34,6 +34,7 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   static task<process_event> next(std::shared_ptr<resident_command> self, time_point until);
   void signal(int signo);
   void kill(std::chrono::milliseconds grace);
+  static task<std::vector<std::uint16_t>> ports(std::shared_ptr<resident_command> self);
   /// The process object is gone: what must not outlive it is killed.
   void release();
 
@@ -69,7 +70,9 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   void on_started(std::string_view payload, fd_batch fds);
   void on_exited(std::string_view payload);
   void on_tree_ended(std::string_view payload);
+  void on_ports(std::string_view payload);
   void fail(exit_status status);
+  void note_busy();
   void settle_descriptors();
   bool needs_kill() const noexcept;
 
@@ -83,6 +86,10 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   bool failed_ = false;
   bool exited_ = false;
   bool kill_asked_ = false;  ///< and not answered yet
+  // The resident answers in the order of the questions.
+  std::uint64_t ports_asked_ = 0;
+  std::uint64_t ports_answered_ = 0;
+  std::vector<std::uint16_t> ports_;  ///< the last answer
   bool streams_told_ = false;
   bool lost_ = false;
   bool lost_told_ = false;

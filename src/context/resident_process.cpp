@@ -25,6 +25,7 @@ class resident_process final : public backend_process {
   void signal(int signo) override { state_->signal(signo); }
   void resize(terminal_size size) override { state_->resize(size); }
   void kill(std::chrono::milliseconds grace) override { state_->kill(grace); }
+  task<std::vector<std::uint16_t>> ports() override { return resident_command::ports(state_); }
   void abandon_streams() override { state_->abandon_streams(); }
 
  private:

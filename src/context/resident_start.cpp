@@ -36,10 +36,31 @@ std::size_t total(const std::vector<std::string>& words) {
   return sum;
 }
 
+struct wire_limit {
+  wire::limit kind;
+  std::uint64_t number;
+  const char* name;
+};
+
+std::vector<wire_limit> limits_of(const resource_limits& limits) {
+  std::vector<wire_limit> all;
+  const auto add = [&all](wire::limit kind, std::uint64_t number, const char* name) {
+    all.push_back({kind, number, name});
+  };
+  if (limits.memory()) add(wire::limit::memory, *limits.memory(), "memory");
+  if (limits.cpu_time())
+    add(wire::limit::cpu_time, static_cast<std::uint64_t>(limits.cpu_time()->count()), "processor seconds");
+  if (limits.file_size()) add(wire::limit::file_size, *limits.file_size(), "file size");
+  if (limits.processes()) add(wire::limit::processes, *limits.processes(), "processes");
+  if (limits.open_files()) add(wire::limit::open_files, *limits.open_files(), "open files");
+  if (limits.nice()) add(wire::limit::nice, static_cast<std::uint64_t>(std::int64_t{*limits.nice()}), "niceness");
+  return all;
+}
+
 }  // namespace
 
 start_request::start_request(const command& what, const std::vector<std::string>& changes, bool hand_over)
-    : cwd_(what.cwd()) {
+    : cwd_(what.cwd()), limits_(what.limits()) {
   const std::vector<std::string> words = what.argv();
   program_ = words.front();
   if (hand_over) flags_ |= wire::start_hand_over;
@@ -58,12 +79,15 @@ start_request::start_request(const command& what, const std::vector<std::string>
   fields.cwd = cwd_;
   fields.argc = static_cast<std::uint32_t>(words.size());
   fields.envc = static_cast<std::uint32_t>(changes.size() + what.env_changes().size());
+  const std::vector<wire_limit> limits = limits_of(limits_);
+  fields.limitc = static_cast<std::uint32_t>(limits.size());
   fields.put(payload_);
   wire::writer<std::string> to(payload_);
   for (const std::string& word : words) to.bytes(word);
   for (const std::string& change : changes) to.bytes(change);
   for (const command::env_change& change : what.env_changes()) put_change(to, change);
   words_size_ = payload_.size();
+  for (const wire_limit& limit : limits) wire::put_limit(payload_, limit.kind, limit.number);
 }
 
 std::size_t start_request::fds() const noexcept {
@@ -77,7 +101,19 @@ std::string start_request::frame(std::uint32_t id) {
   return make_frame(wire::frame_type::start, id, wire::stream::in, payload);
 }
 
-exit_status start_request::failure(wire::start_step step, int error) const {
+std::string start_request::limit_refused(std::uint32_t kind, int error) const {
+  for (const wire_limit& limit : limits_of(limits_)) {
+    if (static_cast<std::uint32_t>(limit.kind) != kind) continue;
+    if (limit.kind == wire::limit::nice)
+      return fmt::format("cannot add {} to the niceness: {}", *limits_.nice(), meaning(error));
+    return fmt::format("cannot set the limit of {} to {}: {}", limit.name, limit.number, meaning(error));
+  }
+  return fmt::format("cannot set a limit: {}", meaning(error));
+}
+
+exit_status start_request::failure(wire::start_failed why) const {
+  const wire::start_step step = why.step;
+  const int error = static_cast<int>(why.error);
   const auto failed = [](int code, std::string message) { return exit_status::start_failed(code, std::move(message)); };
   if (error == E2BIG) {
     return failed(
@@ -89,6 +125,7 @@ exit_status start_request::failure(wire::start_step step, int error) const {
   }
   if (error == EMFILE || error == ENFILE)
     return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");
+  if (step == wire::start_step::limits) return failed(cannot_run, limit_refused(why.detail, error));
   if (step == wire::start_step::terminal)
     return failed(cannot_run, fmt::format("no terminal can be opened: {}", meaning(error)));
   if (step == wire::start_step::cwd)

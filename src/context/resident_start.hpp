@@ -27,13 +27,19 @@ class start_request {
   /// Once: the payload moves into it.
   std::string frame(std::uint32_t id);
 
-  exit_status failure(wire::start_step step, int error) const;
+  exit_status failure(wire::start_failed why) const;
+  exit_status failure(wire::start_step step, int error) const {
+    return failure({step, static_cast<std::uint32_t>(error)});
+  }
 
  private:
+  std::string limit_refused(std::uint32_t kind, int error) const;
+
   std::uint32_t flags_ = 0;
   std::string payload_;
   std::string program_;
   std::string cwd_;
+  resource_limits limits_;
   std::size_t words_size_ = 0;
 };
 

@@ -40,6 +40,8 @@ class process_backend final : public context_backend {
     all.signals = true;
     all.reports_usage = true;
     all.terminals = true;
+    all.limits = true;
+    all.lists_ports = true;
     all.files = true;
     all.watches_files = true;
     return all;

@@ -26,6 +26,7 @@ struct command {
   source report;
   std::uint32_t failed_step = 0;
   int failed_error = 0;
+  std::uint32_t failed_detail = 0;
   int handed[wire::max_fds] = {-1, -1, -1};  ///< the owner's ends, until they are sent
   std::uint8_t handed_count = 0;
   /// The command's end of its terminal, held until its first process ended: else one that has closed its own, and opens /dev/tty

@@ -1,5 +1,6 @@
 #include "resident/session.hpp"
 
+#include "resident/ports.hpp"
 #include "resident/raw_syscall.hpp"
 
 #include <errno.h>
@@ -157,6 +158,9 @@ bool session::handle(const wire::header& h, std::string_view payload) {
     case frame_type::resize:
       resize(h.id, payload);
       return true;
+    case frame_type::ports:
+      ports(h.id);
+      return true;
     case frame_type::credit:
       credit(h, payload);
       return true;
@@ -172,6 +176,16 @@ bool session::handle(const wire::header& h, std::string_view payload) {
     default:
       return true;  // frames of the other direction mean nothing here
   }
+}
+
+void session::ports(std::uint32_t id) {
+  const command* c = find(id);
+  membership whose;  // of one that has ended: what it left running
+  whose.tag = tree_.tag(id);
+  if (c != nullptr) whose = c->who;
+  buffer payload;
+  put_listening_ports(tree_, whose, payload);
+  channel_.send(wire::frame_type::port_list, id, 0, payload.view());
 }
 
 void session::fail(std::string_view why) {

@@ -18,6 +18,7 @@ class session {
   static bool on_frame(void* self, const wire::header& h, std::string_view payload);
   bool handle(const wire::header& h, std::string_view payload);
   void hello(std::string_view payload);
+  void ports(std::uint32_t id);
   void fail(std::string_view why);
   int timeout() const;
   void on_time();
@@ -30,7 +31,7 @@ class session {
   void start(std::uint32_t id, std::string_view payload);
   wire::start_step make_streams(command& c, launch& l, const wire::start& request, int (&owners)[3]);
   int launch_child(command& c, launch& l);
-  void start_failed(std::uint32_t id, wire::start_step step, int error);
+  void start_failed(std::uint32_t id, wire::start_step step, int error, std::uint32_t detail = 0);
   static void on_report(source& s, std::uint32_t events);
   void finish_start(command& c);
   void reap_leader(command& c, int wait_status, const rusage& usage);

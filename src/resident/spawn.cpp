@@ -69,7 +69,8 @@ std::string_view path_of(char** environment) {
   return default_path;
 }
 
-/// How large all texts are, an end for each included. False where they do not fit the frame, or a NUL would cut one short.
+/// How large all texts are, an end for each included. False where what follows does not fit the frame, a NUL would cut a text short,
+/// or a limit is not known.
 bool measure(const wire::start& request, wire::reader words, std::size_t& bytes) {
   bool is_whole = request.cwd.find('\0') == std::string_view::npos;
   bytes = request.cwd.size() + 1;
@@ -77,6 +78,11 @@ bool measure(const wire::start& request, wire::reader words, std::size_t& bytes)
     const std::string_view word = words.bytes();
     is_whole = is_whole && word.find('\0') == std::string_view::npos;
     bytes += word.size() + 1;
+  }
+  for (std::uint32_t i = 0; i < request.limitc && words.ok(); ++i) {
+    const std::uint32_t kind = words.u32();
+    words.u64();
+    is_whole = is_whole && kind >= 1 && kind <= static_cast<std::uint32_t>(wire::limit::nice);
   }
   return is_whole && words.done();
 }
@@ -93,7 +99,8 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
   if (!measure(request, fields, bytes)) return nullptr;
 
   const std::size_t pointers = request.argc + 3 + request.argc + 2 + inherited + request.envc + 2;
-  const std::size_t block_size = sizeof(launch) + stack_size + 64 + pointers * sizeof(char*) + bytes;
+  const std::size_t block_size =
+      sizeof(launch) + stack_size + 64 + pointers * sizeof(char*) + request.limitc * sizeof(limit) + bytes;
   char* block = static_cast<char*>(allocate(block_size));
   launch* l = new (block) launch;
   arena a{block + sizeof(launch)};
@@ -101,6 +108,7 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
   l->argv_ = a.pointers(request.argc + 1);
   l->shell_argv_ = a.pointers(request.argc + 2);
   l->envp_ = a.pointers(inherited + request.envc + 2);
+  l->limits_ = reinterpret_cast<limit*>(a.take(request.limitc * sizeof(limit), alignof(limit)));
   l->cwd_ = a.text(request.cwd);
   for (std::uint32_t i = 0; i < request.argc; ++i) l->argv_[i] = a.text(fields.bytes());
   std::size_t count = 0;
@@ -108,6 +116,10 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
   for (std::uint32_t i = 0; i < request.envc; ++i) {
     const std::string_view change = fields.bytes();
     count = apply(l->envp_, count, change, a.text(change));
+  }
+  for (; l->limit_count_ < request.limitc; ++l->limit_count_) {
+    const auto kind = static_cast<wire::limit>(fields.u32());
+    l->limits_[l->limit_count_] = {kind, fields.u64()};
   }
   l->has_terminal = (request.flags & wire::start_terminal) != 0;
   static char usual_terminal[] = "TERM=xterm-256color";
@@ -166,11 +178,42 @@ pid_t launch::go() {
 
 // From here to exec: the memory is the running resident's, errno too. Raw system calls and nothing else.
 
-void launch::fail(wire::start_step step, long error) const {
-  const std::uint32_t words[2] = {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(-error)};
+void launch::fail(wire::start_step step, long error, std::uint32_t detail) const {
+  const std::uint32_t words[3] = {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(-error), detail};
   raw_syscall(SYS_write, is_clean_ ? report_in_child : report, raw_pointer(words), sizeof words);
   for (;;) raw_syscall(SYS_exit_group, 127);
 }
+
+namespace {
+
+int resource_of(wire::limit kind) {
+  if (kind == wire::limit::memory) return RLIMIT_DATA;
+  if (kind == wire::limit::cpu_time) return RLIMIT_CPU;
+  if (kind == wire::limit::file_size) return RLIMIT_FSIZE;
+  return kind == wire::limit::processes ? RLIMIT_NPROC : RLIMIT_NOFILE;
+}
+
+long set_limit(wire::limit kind, std::uint64_t number) {
+  rlimit64 value{number, number};
+  // SIGXCPU at the soft one may be caught; KILL follows at the hard one, which may be as high as the one before at most.
+  const bool has_second = kind == wire::limit::cpu_time && number < RLIM64_INFINITY - 1;
+  if (has_second) ++value.rlim_max;
+  const long r = raw_syscall(SYS_prlimit64, 0, resource_of(kind), raw_pointer(&value), 0);
+  if (!has_second || r != -EPERM) return r;
+  value.rlim_max = number;
+  return raw_syscall(SYS_prlimit64, 0, resource_of(kind), raw_pointer(&value), 0);
+}
+
+long add_to_niceness(std::uint64_t number) {
+  constexpr long kernel_bias = 20;  // getpriority gives 20 - niceness, so that it is no error
+  const auto more = static_cast<std::int64_t>(number);
+  const long now = raw_syscall(SYS_getpriority, PRIO_PROCESS, 0);
+  if (now < 0) return now;
+  const long bounded = more < -40 ? -40 : more > 40 ? 40 : static_cast<long>(more);
+  return raw_syscall(SYS_setpriority, PRIO_PROCESS, 0, kernel_bias - now + bounded);
+}
+
+}  // namespace
 
 int launch::child(void* self) {
   auto& l = *static_cast<launch*>(self);
@@ -209,8 +252,17 @@ void launch::prepare() {
     r = raw_syscall(SYS_chdir, raw_pointer(cwd_));
     if (r < 0) fail(start_step::cwd, r);
   }
+  set_limits();
   const std::uint64_t no_signals = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, raw_pointer(&no_signals), 0, sizeof no_signals);
+}
+
+void launch::set_limits() const {
+  for (std::size_t i = 0; i < limit_count_; ++i) {
+    const limit& l = limits_[i];
+    const long r = l.kind == wire::limit::nice ? add_to_niceness(l.number) : set_limit(l.kind, l.number);
+    if (r < 0) fail(wire::start_step::limits, r, static_cast<std::uint32_t>(l.kind));
+  }
 }
 
 void launch::execute() const {

@@ -32,10 +32,16 @@ class launch {
   pid_t go();
 
  private:
+  struct limit {
+    wire::limit kind;
+    std::uint64_t number;
+  };
+
   launch() = default;
   static int child(void* self);
-  [[noreturn]] void fail(wire::start_step step, long error) const;
+  [[noreturn]] void fail(wire::start_step step, long error, std::uint32_t detail = 0) const;
   void prepare();
+  void set_limits() const;
   [[noreturn]] void execute() const;
   void find_program();
 
@@ -45,6 +51,8 @@ class launch {
   char** candidates_ = nullptr;
   char* cwd_ = nullptr;
   char* stack_top_ = nullptr;
+  limit* limits_ = nullptr;
+  std::size_t limit_count_ = 0;
   bool is_searched_ = false;  ///< in PATH
   pid_t parent_ = 0;
   bool is_clean_ = false;  ///< in the child: only its own descriptors are left

@@ -17,8 +17,8 @@ command* session::find(std::uint32_t id) {
   return nullptr;
 }
 
-void session::start_failed(std::uint32_t id, wire::start_step step, int error) {
-  const wire::start_failed f{step, static_cast<std::uint32_t>(error)};
+void session::start_failed(std::uint32_t id, wire::start_step step, int error, std::uint32_t detail) {
+  const wire::start_failed f{step, static_cast<std::uint32_t>(error), detail};
   buffer payload;
   f.put(payload);
   channel_.send(wire::frame_type::start_failed, id, 0, payload.view());
@@ -147,12 +147,13 @@ void session::on_report(source& s, std::uint32_t) {
 
 /// The report pipe has spoken: a failed step, and by its end that the child has left our memory, through exec or exit.
 void session::finish_start(command& c) {
-  std::uint32_t words[2];
+  std::uint32_t words[3];
   const ssize_t n = read(c.report.fd, words, sizeof words);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n == sizeof words) {
     c.failed_step = words[0];
     c.failed_error = static_cast<int>(words[1]);
+    c.failed_detail = words[2];
     return finish_start(c);
   }
   loop_.close(c.report);
@@ -162,7 +163,7 @@ void session::finish_start(command& c) {
     for (int& fd : c.handed) close_fd(fd);
     for (source* s : {&c.in, &c.out[0], &c.out[1]}) close_fd(s->fd);
     close_fd(c.slave);
-    start_failed(c.id, static_cast<wire::start_step>(c.failed_step), c.failed_error);
+    start_failed(c.id, static_cast<wire::start_step>(c.failed_step), c.failed_error, c.failed_detail);
     commands_.remove(&c);  // its child ends by itself and is reaped as nobody's
     destroy(&c);
     return;

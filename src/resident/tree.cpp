@@ -87,6 +87,14 @@ int signal_checked(pid_t pid, int signo, Check check) {
 
 }  // namespace
 
+use_of_reserve::use_of_reserve() {
+  getrlimit64(RLIMIT_NOFILE, &usual_);
+  const rlimit64 whole{usual_.rlim_max, usual_.rlim_max};
+  setrlimit64(RLIMIT_NOFILE, &whole);
+}
+
+use_of_reserve::~use_of_reserve() { setrlimit64(RLIMIT_NOFILE, &usual_); }
+
 tree::tree() : self_(getpid()) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/children", self_);
@@ -165,15 +173,11 @@ void tree::for_each_descendant(pid_t of, F f, int depth) {
 
 template <class F>
 void tree::visit(bool deep, F f) {
-  rlimit64 usual;
-  getrlimit64(RLIMIT_NOFILE, &usual);
-  const rlimit64 whole{usual.rlim_max, usual.rlim_max};
-  setrlimit64(RLIMIT_NOFILE, &whole);
+  const use_of_reserve may_walk;
   if (deep)
     for_each_descendant(self_, f, 0);
   else
     for_each_child(self_, f);
-  setrlimit64(RLIMIT_NOFILE, &usual);
 }
 
 void tree::signal_all(const membership& m, int signo) {
@@ -189,6 +193,12 @@ void tree::signal_all(const membership& m, int signo) {
 bool tree::is_alive(const membership& m, pid_t pid) const {
   const auto check = [&](pid_t p) { return belongs(m, p); };
   return check(pid) && signal_checked(pid, 0, check) != ESRCH;
+}
+
+void tree::members(const membership& m, buffer& pids) {
+  visit(true, [&](pid_t pid) {
+    if (belongs(m, pid)) pids.append(reinterpret_cast<const char*>(&pid), sizeof pid);
+  });
 }
 
 int tree::count(const membership& m) {

@@ -19,6 +19,18 @@ struct membership {
   pid_t session = 0;      ///< 0 where the number may mean another session by now
 };
 
+/// While it lives, the descriptors that are kept for walking may be used.
+class use_of_reserve {
+ public:
+  use_of_reserve();
+  ~use_of_reserve();
+  use_of_reserve(const use_of_reserve&) = delete;
+  use_of_reserve& operator=(const use_of_reserve&) = delete;
+
+ private:
+  rlimit64 usual_;
+};
+
 class tree {
  public:
   /// Picks this resident's nonce, below that of an outer one.
@@ -33,6 +45,8 @@ class tree {
   void signal_all(const membership& m, int signo);
   /// One pass of KILL over the resident's children (`deep`: over all descendants). How many of the command's were alive.
   int kill_pass(const membership& m, bool deep);
+  /// Appends the pid of each process of the command, as pid_t.
+  void members(const membership& m, buffer& pids);
   /// How many processes of the command are alive.
   int count(const membership& m);
   /// Puts pid and name of each process that could not be killed into `out`, as tree_ended has them; how many.

@@ -27,21 +27,24 @@ size_range payload_size(frame_type type) noexcept {
     case frame_type::input_closed:
     case frame_type::abandon:
     case frame_type::bye:
+    case frame_type::ports:
       return {0, 0};
     case frame_type::signal:
     case frame_type::resize:
     case frame_type::kill:
     case frame_type::started:
-    case frame_type::start_failed:
     case frame_type::ping:
     case frame_type::pong:
     case frame_type::credit:
     case frame_type::ack:
       return {8, 8};
+    case frame_type::start_failed:
+      return {12, 12};
     case frame_type::exited:
       return {28, 28};
     case frame_type::tree_ended:
     case frame_type::failed:
+    case frame_type::port_list:
       return {4, max_payload};
   }
   return {1, 0};

@@ -30,6 +30,7 @@ enum class frame_type : std::uint8_t {
   ping = 8,
   bye = 9,
   resize = 10,
+  ports = 11,
   // resident to owner
   welcome = 33,
   started = 34,
@@ -41,6 +42,7 @@ enum class frame_type : std::uint8_t {
   tree_ended = 40,
   pong = 41,
   failed = 42,
+  port_list = 43,
   // both
   credit = 65,
   ack = 66,

@@ -80,9 +80,13 @@ enum start_flag : std::uint32_t {
   start_terminal = 32,      ///< a terminal in place of the pipes; TERM is set where the environment has none
 };
 
-/// Followed by the words and the environment changes: `argc` strings, then `envc` strings, "NAME=VALUE" to set and "NAME" to unset.
+/// Kernel limits of a command, each with a number: bytes, seconds, a count, or what is added to the niceness (two's complement).
+enum class limit : std::uint32_t { memory = 1, cpu_time = 2, file_size = 3, processes = 4, open_files = 5, nice = 6 };
+
+/// Followed by the words, the environment changes and the limits: `argc` strings, then `envc` strings, "NAME=VALUE" to set and "NAME"
+/// to unset, then `limitc` pairs of kind and number (put_limit).
 struct start {
-  static constexpr std::uint32_t least_size = 32;  ///< without any text
+  static constexpr std::uint32_t least_size = 36;  ///< without any text
 
   std::uint32_t flags = 0;
   std::uint32_t grace_ms = 2000;
@@ -92,10 +96,11 @@ struct start {
   std::string_view cwd;
   std::uint32_t argc = 0;
   std::uint32_t envc = 0;
+  std::uint32_t limitc = 0;
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(flags).u32(grace_ms).u32(credit).u32(columns).u32(rows).bytes(cwd).u32(argc).u32(envc);
+    writer(to).u32(flags).u32(grace_ms).u32(credit).u32(columns).u32(rows).bytes(cwd).u32(argc).u32(envc).u32(limitc);
   }
   /// Leaves `r` before the first word.
   bool get(reader& r) noexcept {
@@ -107,9 +112,15 @@ struct start {
     cwd = r.bytes();
     argc = r.u32();
     envc = r.u32();
+    limitc = r.u32();
     return r.ok() && argc > 0;
   }
 };
+
+template <class Sink>
+void put_limit(Sink& to, limit kind, std::uint64_t number) {
+  writer(to).u32(static_cast<std::uint32_t>(kind)).u64(number);
+}
 
 enum class start_step : std::uint32_t {
   request = 1,
@@ -145,16 +156,18 @@ struct resize {
 
 struct start_failed {
   start_step step = start_step::request;
-  std::uint32_t error = 0;  ///< errno
+  std::uint32_t error = 0;   ///< errno
+  std::uint32_t detail = 0;  ///< at step limits: which
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(static_cast<std::uint32_t>(step)).u32(error);
+    writer(to).u32(static_cast<std::uint32_t>(step)).u32(error).u32(detail);
   }
   bool get(std::string_view in) noexcept {
     reader r(in);
     step = static_cast<start_step>(r.u32());
     error = r.u32();
+    detail = r.u32();
     return r.done();
   }
 };
@@ -191,7 +204,7 @@ inline bool get_number(std::string_view in, std::uint64_t& n) noexcept {
   return r.done();
 }
 
-/// `tree_ended`: a count, then that many survivors: pid and name.
+/// `tree_ended`: a count, then that many survivors: pid and name. (`port_list`: a count, then that many u16.)
 template <class Sink>
 void put_survivor(Sink& to, std::uint32_t pid, std::string_view name) {
   writer(to).u32(pid).bytes(name);

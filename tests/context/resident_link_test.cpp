@@ -1,4 +1,6 @@
 #include "context/fake_resident.hpp"
+#include "context/fake_world.hpp"
+#include "support/running.hpp"
 
 #include "berth/error.hpp"
 
@@ -233,6 +235,75 @@ ASYNC_TEST("link: streams given up go back to the resident") {
   CHECK(abandon.header.type == wire::frame_type::abandon);
   CHECK(abandon.fds.size() == 2);
   auto event = co_await process->next(clock::time_point::max());
+  CHECK(std::holds_alternative<streams_ended>(event));
+}
+
+using ports_answer = running<std::vector<std::uint16_t>>;
+
+std::string ports_frame(std::uint32_t id, std::uint16_t port) {
+  std::string payload;
+  wire::writer(payload).u32(1).u16(port);
+  return make_frame(wire::frame_type::port_list, id, wire::stream::in, payload);
+}
+
+ASYNC_TEST("link: an answer about ports belongs to its question, also where one before was given up") {
+  fake_pair pair(io.get_executor());
+  co_await connect(pair);
+  auto starting = start(pair, argv("x"), resident_transport::handed);
+  auto ends = co_await hand_over(pair);
+  auto process = co_await starting.result();
+  ports_answer given_up(io.get_executor(), process->ports());
+  ports_answer asked(io.get_executor(), process->ports());
+  for (int i = 0; i < 2; ++i) {
+    const seen_frame question = co_await pair.resident->next();
+    CHECK(question.header.type == wire::frame_type::ports);
+    CHECK(question.header.id == 1);
+  }
+  given_up.cancel();
+  pair.resident->send(ports_frame(1, 1111));
+  co_await pause_for(20ms);
+  CHECK_FALSE(asked.ended());
+  pair.resident->send(ports_frame(1, 2222));
+  const auto answer = co_await asked.result();
+  CHECK(answer == std::vector<std::uint16_t>{2222});
+}
+
+ASYNC_TEST("link: ports that were asked for of a resident that goes are lost") {
+  fake_pair pair(io.get_executor());
+  co_await connect(pair);
+  auto starting = start(pair, argv("x"), resident_transport::handed);
+  auto ends = co_await hand_over(pair);
+  auto process = co_await starting.result();
+  ports_answer asked(io.get_executor(), process->ports());
+  (void)co_await pair.resident->next();
+  pair.resident->close();
+  std::error_code code = co_await code_of(asked.result());
+  CHECK(code == errc::lost);
+  code = co_await code_of(process->ports());
+  CHECK(code == errc::lost);
+}
+
+ASYNC_TEST("link: a framed terminal is resized by a frame, and has one stream") {
+  fake_pair pair(io.get_executor());
+  co_await connect(pair);
+  auto starting = start(pair, argv("x").terminal(100, 30), resident_transport::framed);
+  const seen_frame request = co_await pair.resident->next();
+  wire::reader fields(request.payload);
+  wire::start asked;
+  CHECK(asked.get(fields));
+  CHECK((asked.flags & wire::start_terminal) != 0);
+  CHECK(asked.columns == 100);
+  CHECK(asked.rows == 30);
+  pair.resident->send(make_number_frame(wire::frame_type::started, 1, 5));
+  auto process = co_await starting.result();
+  process->resize(terminal_size(120, 40));
+  const seen_frame resize = co_await pair.resident->next();
+  wire::resize size;
+  CHECK(size.get(resize.payload));
+  CHECK(size.columns == 120);
+  CHECK(size.rows == 40);
+  pair.resident->send(make_frame(wire::frame_type::output_end, 1, wire::stream::out));
+  const auto event = co_await process->next(clock::time_point::max());
   CHECK(std::holds_alternative<streams_ended>(event));
 }
 

@@ -116,6 +116,24 @@ TEST_CASE("start: a failed one says what is wrong, with the codes of env(1)") {
   CHECK(nowhere.message() == "working directory '/x': No such file or directory");
   CHECK(failure(argv("foo"), wire::start_step::resources, EMFILE).message() ==
         "too many open files: no descriptor is left for the streams of the command");
+  CHECK(failure(argv("foo").terminal(80, 24), wire::start_step::terminal, ENOSPC).message() ==
+        "no terminal can be opened: No space left on device");
+}
+
+TEST_CASE("start: a limit that is refused is named") {
+  const auto message = [](resource_limits limits, wire::limit kind) {
+    const start_request request(argv("foo").limits(limits), {}, true);
+    const exit_status status = request.failure({wire::start_step::limits, EPERM, static_cast<std::uint32_t>(kind)});
+    CHECK(status.code() == 126);
+    return status.message();
+  };
+  CHECK(message(resource_limits().open_files(5000), wire::limit::open_files) ==
+        "cannot set the limit of open files to 5000: Operation not permitted");
+  CHECK(message(resource_limits().cpu_time(std::chrono::seconds(7)).memory(1), wire::limit::cpu_time) ==
+        "cannot set the limit of processor seconds to 7: Operation not permitted");
+  CHECK(message(resource_limits().nice(-3), wire::limit::nice) ==
+        "cannot add -3 to the niceness: Operation not permitted");
+  CHECK(message(resource_limits(), wire::limit::nice) == "cannot set a limit: Operation not permitted");
 }
 
 TEST_CASE("start: a request that no frame can hold is known before it is sent") {
@@ -134,6 +152,8 @@ TEST_CASE("start: so many descriptors come as streams are handed over") {
   CHECK(start_request(argv("x").merge_stderr(), {}, true).fds() == 1);
   CHECK(start_request(argv("x").input_stream(), {}, true).fds() == 3);
   CHECK(start_request(argv("x").input_stream(), {}, false).fds() == 0);
+  CHECK(start_request(argv("x").input_stream().terminal(80, 24), {}, true).fds() == 1);
+  CHECK(start_request(argv("x").terminal(80, 24), {}, false).fds() == 0);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ task<void> found_in_what_it_left(context& place, handle where) {
 
 constexpr contract_case cases[] = {
     {"background: wait_for_port sees its own ports alone, or says that it cannot", finds_its_port, 60s},
-    {"background: wait_for_port gives false once nothing of it is left", false_at_its_end, 60s},
+    {"background: wait_for_port gives false soon after its end", false_at_its_end, 60s},
     {"background: wait_for_port sees what it left running", found_in_what_it_left, 60s},
 };
 

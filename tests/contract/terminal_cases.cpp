@@ -1,6 +1,8 @@
 /// Terminals: what is typed, what is shown, and how they end.
 #include "contract/contract.hpp"
 
+#include "support/proc_scan.hpp"
+
 #include <signal.h>
 #include <stdlib.h>
 
@@ -270,7 +272,11 @@ task<void> interrupted(context& place, handle where) {
   terminal one = co_await place.open_terminal(where, plain_shell());
   co_await shows(one, "prompt> ");
   co_await one.write("echo begun; sleep 60; echo nev''er\n");
-  co_await shows(one, "begun\r\n");
+  const auto is_foreground = [&one] {
+    return command_line_of(foreground_of(static_cast<pid_t>(one.pid()))) == "sleep 60";
+  };
+  const bool sleeps = co_await becomes_true(is_foreground, 10s);
+  CHECK(sleeps);
   const std::uint64_t begun = one.tail().next();
   co_await one.write("\x03");
   std::string since;

@@ -18,11 +18,14 @@ std::string whole_start(std::uint8_t kind) {
   s.cwd = "/tmp";
   s.argc = 3;
   s.envc = 5;
+  s.limitc = 2;
   std::string bytes;
   s.put(bytes);
   wire::writer words(bytes);
   words.bytes(kind % 4 < 2 ? "sh" : "/bin/sh").bytes("-c").bytes("");
   words.bytes("A=1").bytes("PATH=/usr/bin::/bin:relative").bytes("A").bytes("=").bytes("HOME=/");
+  wire::put_limit(bytes, wire::limit::cpu_time, 1);
+  wire::put_limit(bytes, wire::limit::nice, 5);
   return bytes;
 }
 

@@ -32,6 +32,7 @@ void read_start(std::string_view payload) {
   if (!s.get(r)) return;
   std::size_t size = s.cwd.size();
   for (std::uint64_t i = 0; i < std::uint64_t{s.argc} + s.envc && r.ok(); ++i) size += r.bytes().size();
+  for (std::uint32_t left = s.limitc; left > 0 && r.ok(); --left) size += r.u32() != 0 && r.u64() != 0 ? 12 : 0;
   require(size <= payload.size());
 }
 
@@ -75,10 +76,12 @@ std::string whole_stream() {
   wire::start s;
   s.argc = 2;
   s.envc = 1;
+  s.limitc = 1;
   s.cwd = "/";
   std::string words;
   s.put(words);
   wire::writer(words).bytes("echo").bytes("").bytes("A=b");
+  wire::put_limit(words, wire::limit::open_files, 64);
   add(all, wire::frame_type::start, std::string_view(words));
   add(all, wire::frame_type::start_failed, wire::start_failed());
   add(all, wire::frame_type::exited, wire::exited());

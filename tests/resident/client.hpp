@@ -48,6 +48,7 @@ struct start_request {
   std::string cwd = {};
   std::vector<std::string> env = {};
   wire::resize size = {};
+  std::vector<std::pair<wire::limit, std::uint64_t>> limits = {};
 };
 
 /// `sh -c TEXT`

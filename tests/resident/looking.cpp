@@ -51,11 +51,13 @@ std::string start_bytes(const start_request& request) {
   s.cwd = request.cwd;
   s.argc = static_cast<std::uint32_t>(request.argv.size());
   s.envc = static_cast<std::uint32_t>(request.env.size());
+  s.limitc = static_cast<std::uint32_t>(request.limits.size());
   std::string bytes;
   s.put(bytes);
   wire::writer words(bytes);
   for (const std::string& word : request.argv) words.bytes(word);
   for (const std::string& change : request.env) words.bytes(change);
+  for (const auto& [kind, number] : request.limits) wire::put_limit(bytes, kind, number);
   return bytes;
 }
 

@@ -99,9 +99,11 @@ TEST_CASE("start: fields first, then the words") {
   s.cwd = "/somewhere";
   s.argc = 2;
   s.envc = 1;
+  s.limitc = 1;
   std::string bytes;
   s.put(bytes);
   wire::writer(bytes).bytes("echo").bytes("").bytes("A=b");
+  wire::put_limit(bytes, wire::limit::nice, ~std::uint64_t{0});
   wire::reader r(bytes);
   wire::start back;
   REQUIRE(back.get(r));
@@ -113,9 +115,12 @@ TEST_CASE("start: fields first, then the words") {
   CHECK(back.cwd == "/somewhere");
   CHECK(back.argc == 2);
   CHECK(back.envc == 1);
+  CHECK(back.limitc == 1);
   CHECK(r.bytes() == "echo");
   CHECK(r.bytes().empty());
   CHECK(r.bytes() == "A=b");
+  CHECK(r.u32() == 6);
+  CHECK(r.u64() == ~std::uint64_t{0});
   CHECK(r.done());
 }
 
@@ -154,13 +159,14 @@ TEST_CASE("resize: there and back; a size that no terminal has is refused") {
 }
 
 TEST_CASE("start_failed: there and back") {
-  const wire::start_failed f{wire::start_step::cwd, 20};
+  const wire::start_failed f{wire::start_step::limits, 20, 5};
   std::string bytes;
   f.put(bytes);
   wire::start_failed back;
   REQUIRE(back.get(bytes));
-  CHECK(back.step == wire::start_step::cwd);
+  CHECK(back.step == wire::start_step::limits);
   CHECK(back.error == 20);
+  CHECK(back.detail == 5);
   check_exact_size<wire::start_failed>(bytes);
   check_header_takes(wire::frame_type::start_failed, bytes);
 }
