@@ -168,7 +168,7 @@ task<void> context::state::destroy(std::shared_ptr<state> self, handle at) {
 
 task<exec_result> context::state::exec(std::shared_ptr<state> self, handle at, command what) {
   if (what.input_from() == input_kind::stream) {
-    throw error(errc::invalid_argument, "command: input_stream is for exec_stream");
+    throw error(errc::invalid_argument, "command: input_stream is not for exec");
   }
   auto where = self->prepare(at, what);
   self.reset();

@@ -13,6 +13,12 @@ using namespace berth::test;
 
 namespace {
 
+task<std::shared_ptr<fake_world>> world_with_terminals(asio::io_context& io) {
+  auto world = co_await fake_world::make(io);
+  world->backend->abilities.terminals = true;
+  co_return world;
+}
+
 task<terminal> open(std::shared_ptr<fake_world> world, terminal_options options = {}) {
   return world->place->open_terminal(world->at, std::move(options));
 }
@@ -41,7 +47,7 @@ TEST_CASE("terminal: what the options say goes into the command") {
 }
 
 ASYNC_TEST("terminal: everything is called back from the beginning, and the end comes after it") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   world->script([](fake_run& run) { run.out("first "); });
   std::string seen;
   bool ended_before = false;
@@ -63,7 +69,7 @@ ASYNC_TEST("terminal: everything is called back from the beginning, and the end 
 }
 
 ASYNC_TEST("terminal: several readers see the same, each with its own cursor") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   terminal one = co_await open(world);
   auto same = world->place->terminals(world->at);
   REQUIRE(same.size() == 1);
@@ -79,7 +85,7 @@ ASYNC_TEST("terminal: several readers see the same, each with its own cursor") {
 }
 
 ASYNC_TEST("terminal: attach gives the scrollback from an offset, then what comes; detach ends that") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   terminal one = co_await open(world, terminal_options().scrollback(8));
   world->run().out("0123456789");
   co_await one.follow(0);
@@ -105,7 +111,7 @@ ASYNC_TEST("terminal: attach gives the scrollback from an offset, then what come
 }
 
 ASYNC_TEST("terminal: a callback that throws is detached") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   int calls = 0;
   const auto throws = [&](std::string_view) {
     ++calls;
@@ -126,7 +132,7 @@ ASYNC_TEST("terminal: a callback that throws is detached") {
 }
 
 ASYNC_TEST("terminal: a callback may detach, attach another, or drop the terminal and its context") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   auto one = std::make_shared<terminal>();
   std::string seen;
   const auto second = [&, one](std::string_view bytes) {
@@ -149,7 +155,7 @@ ASYNC_TEST("terminal: a callback may detach, attach another, or drop the termina
 }
 
 ASYNC_TEST("terminal: what is attached and holds the terminal is let go of at the end") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   const auto held = std::make_shared<int>(0);
   for (const bool exits : {true, false}) {
     terminal one = co_await open(world);
@@ -164,7 +170,7 @@ ASYNC_TEST("terminal: what is attached and holds the terminal is let go of at th
 }
 
 ASYNC_TEST("terminal: several may type, each write whole, and secrets too") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   terminal one = co_await open(world);
   task_group writers(io.get_executor());
   writers.spawn(one.write("ls\n"));
@@ -187,7 +193,7 @@ ASYNC_TEST("terminal: several may type, each write whole, and secrets too") {
 }
 
 ASYNC_TEST("terminal: sizes are remembered and handed on") {
-  const auto world = co_await fake_world::make(io);
+  const auto world = co_await world_with_terminals(io);
   terminal one = co_await open(world, terminal_options().size(120, 40));
   CHECK(one.size() == terminal_size(120, 40));
   CHECK(world->run().what.terminal() == terminal_size(120, 40));
@@ -205,7 +211,6 @@ ASYNC_TEST("terminal: sizes are remembered and handed on") {
 
 ASYNC_TEST("terminal: a backend without terminals refuses") {
   const auto world = co_await fake_world::make(io);
-  world->backend->abilities.terminals = false;
   const auto code = co_await code_of(open(world));
   CHECK(code == errc::unsupported);
 }

@@ -164,7 +164,6 @@ fake_backend::fake_backend(asio::any_io_executor executor)
   abilities.separate_stderr = true;
   abilities.stdin_stream = true;
   abilities.signals = true;
-  abilities.terminals = true;
   abilities.lists_ports = true;
 }
 
