@@ -79,7 +79,7 @@ class BERTH_API command {
     input_ = std::move(bytes);
     return *this;
   }
-  /// Leaves standard input open for `process::write`. Only for exec_stream.
+  /// Leaves standard input open for `process::write` or `background::write`. Not for exec.
   command& input_stream() & {
     input_kind_ = input_kind::stream;
     input_.clear();
@@ -108,7 +108,7 @@ class BERTH_API command {
     return *this;
   }
 
-  /// Most bytes kept of each stream by `exec`; the middle is dropped beyond it. Default 1 MiB.
+  /// Most bytes kept of each stream by `exec`; the middle is dropped beyond it. Of a background command: the last ones. Default 1 MiB.
   command& output_limit(std::size_t bytes) & {
     output_limit_ = bytes;
     return *this;
@@ -118,8 +118,9 @@ class BERTH_API command {
     output_split_ = head;
     return *this;
   }
-  /// `exec` also writes all output to files on the caller's host: PATH (standard output) and PATH.stderr. Replaced if there.
-  /// exec throws, and nothing runs, where they cannot be opened; for a later error see `exec_result::spill_error`.
+  /// `exec` and `exec_background` also write all output to files on the caller's host: PATH (standard output) and PATH.stderr.
+  /// Replaced if there. They throw, and nothing runs, where these cannot be opened; for a later error see `spill_error` of the result
+  /// or background command.
   command& spill(std::string path) & {
     spill_ = std::move(path);
     return *this;

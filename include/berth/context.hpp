@@ -3,12 +3,14 @@
 
 #include <berth/api.hpp>
 #include <berth/backend.hpp>
+#include <berth/background.hpp>
 #include <berth/command.hpp>
 #include <berth/exec_result.hpp>
 #include <berth/files.hpp>
 #include <berth/handle.hpp>
 #include <berth/process.hpp>
 #include <berth/task.hpp>
+#include <berth/terminal.hpp>
 
 #include <asio/any_io_executor.hpp>
 
@@ -58,6 +60,22 @@ class BERTH_API context {
   /// Starts a command and gives it to the caller to read, write and end. Returns once it runs.
   /// A start that failed gives a process whose next() is nullopt at once and whose status() says start_failed.
   task<process> exec_stream(handle place, command what) &;
+
+  /// Starts a command that goes on by itself, with a log. Returns once it runs; a start that failed gives one whose status() says
+  /// start_failed. With `command::key`: one of that key is given instead, running or ended, unless its start failed; a start that
+  /// is under way is waited for.
+  /// Cancel: nothing is left running.
+  /// Life: it ends with its handle. While it runs it is listed; of those that have ended and that nobody holds, the last 100 are.
+  task<background> exec_background(handle place, command what) &;
+  /// In the order of their starts.
+  std::vector<background> backgrounds(const handle& place) const;
+
+  /// Opens a terminal: the login shell of the place's user, or what the options name.
+  /// Errors: unsupported where the place has no terminals.
+  /// Cancel, Life: as for exec_background.
+  task<terminal> open_terminal(handle place) &;
+  task<terminal> open_terminal(handle place, terminal_options options) &;
+  std::vector<terminal> terminals(const handle& place) const;
 
   // Files. Relative paths start at the handle's cwd. Every message names the operation and the path. Errors of all of them:
   // invalid_argument for an empty path or one with a NUL, not_found, permission_denied (a read-only file system too),

@@ -2,6 +2,8 @@
 
 #include "context/exec.hpp"
 #include "context/file_access.hpp"
+#include "context/kept_commands.hpp"
+#include "context/terminal_command.hpp"
 #include "core/blocking.hpp"
 
 #include <berth/error.hpp>
@@ -25,8 +27,15 @@ class context::state {
   static task<void> destroy(std::shared_ptr<state> self, handle at);
   static task<exec_result> exec(std::shared_ptr<state> self, handle at, command what);
   static task<process> exec_stream(std::shared_ptr<state> self, handle at, command what);
+  static task<std::shared_ptr<kept_command>> keep(std::shared_ptr<state> self, handle at, command what,
+                                                  kept_commands::wish wanted);
+  static task<background> exec_background(std::shared_ptr<state> self, handle at, command what);
+  static task<terminal> open_terminal(std::shared_ptr<state> self, handle at, terminal_options options);
 
   std::vector<handle> handles() const;
+  std::vector<std::shared_ptr<kept_command>> kept(const handle& at, kept_kind kind) {
+    return find(at)->second.kept->list(kind);
+  }
   file_access files_of(const handle& at);
 
   const asio::any_io_executor executor;
@@ -38,6 +47,7 @@ class context::state {
     handle name;
     std::shared_ptr<backend_place> place;  // null while it is being made
     resource_limits limits;
+    std::shared_ptr<kept_commands> kept;
   };
   using entries = std::map<std::string, entry>;
 
@@ -141,20 +151,24 @@ task<handle> context::state::spawn(std::shared_ptr<state> self, spawn_options op
   found.name = handle(id, std::string(backend->type()), std::move(made.cwd));
   found.place = std::move(made.place);
   found.limits = limits;
+  found.kept = std::make_shared<kept_commands>(self->executor);
   co_return found.name;
 }
 
 task<void> context::state::destroy(std::shared_ptr<state> self, handle at) {
   const auto found = self->find(at);
   const auto place = std::move(found->second.place);
+  const auto kept = std::move(found->second.kept);
   self->entries_.erase(found);
   self.reset();
+  kept->close();
   co_await place->destroy();
+  co_await kept_commands::join(kept);
 }
 
 task<exec_result> context::state::exec(std::shared_ptr<state> self, handle at, command what) {
   if (what.input_from() == input_kind::stream) {
-    throw error(errc::invalid_argument, "command: input_stream is for exec_stream");
+    throw error(errc::invalid_argument, "command: input_stream is not for exec");
   }
   auto where = self->prepare(at, what);
   self.reset();
@@ -165,6 +179,30 @@ task<process> context::state::exec_stream(std::shared_ptr<state> self, handle at
   auto where = self->prepare(at, what);
   self.reset();
   co_return co_await start_command(std::move(where), std::move(what));
+}
+
+task<std::shared_ptr<kept_command>> context::state::keep(std::shared_ptr<state> self, handle at, command what,
+                                                         kept_commands::wish wanted) {
+  auto where = self->prepare(at, what);
+  const std::weak_ptr<kept_commands> kept = self->find(at)->second.kept;
+  self.reset();
+  co_return co_await kept_commands::start(kept, std::move(where), std::move(what), std::move(wanted));
+}
+
+task<background> context::state::exec_background(std::shared_ptr<state> self, handle at, command what) {
+  what.background(true);
+  kept_commands::wish wanted;
+  auto one = co_await keep(std::move(self), std::move(at), std::move(what), std::move(wanted));
+  co_return background(std::move(one));
+}
+
+task<terminal> context::state::open_terminal(std::shared_ptr<state> self, handle at, terminal_options options) {
+  command what = terminal_command(options);
+  kept_commands::wish wanted;
+  wanted.kind = kept_kind::terminal;
+  wanted.on_data = options.on_data();
+  auto one = co_await keep(std::move(self), std::move(at), std::move(what), std::move(wanted));
+  co_return terminal(std::move(one));
 }
 
 context::context(asio::any_io_executor executor, std::shared_ptr<context_backend> backend)
@@ -195,6 +233,30 @@ task<exec_result> context::exec(handle place, command what) & {
 
 task<process> context::exec_stream(handle place, command what) & {
   return state::exec_stream(state_, std::move(place), std::move(what));
+}
+
+task<background> context::exec_background(handle place, command what) & {
+  return state::exec_background(state_, std::move(place), std::move(what));
+}
+
+std::vector<background> context::backgrounds(const handle& place) const {
+  std::vector<background> all;
+  for (auto& each : state_->kept(place, kept_kind::background)) all.emplace_back(std::move(each));
+  return all;
+}
+
+task<terminal> context::open_terminal(handle place) & {
+  return state::open_terminal(state_, std::move(place), terminal_options());
+}
+
+task<terminal> context::open_terminal(handle place, terminal_options options) & {
+  return state::open_terminal(state_, std::move(place), std::move(options));
+}
+
+std::vector<terminal> context::terminals(const handle& place) const {
+  std::vector<terminal> all;
+  for (auto& each : state_->kept(place, kept_kind::terminal)) all.emplace_back(std::move(each));
+  return all;
 }
 
 }  // namespace berth

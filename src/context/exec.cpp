@@ -108,17 +108,6 @@ task<std::unique_ptr<backend_process>> start_in_time(std::shared_ptr<backend_pla
   co_return std::make_unique<ended_process>(std::move(status));
 }
 
-task<std::shared_ptr<process_core>> start_core(exec_place where, command what) {
-  const auto began = clock::now();
-  std::optional<std::string> input;
-  if (where.feeds_input && what.input_from() == input_kind::bytes) input = what.take_input();
-  const command rules = what;
-  auto started = co_await start_in_time(std::move(where.place), std::move(what));
-  // A caller that tries again and again must not keep all others from running.
-  if (started->is_over()) co_await asio::post(where.executor, asio::use_awaitable);
-  co_return process_core::make(std::move(where.executor), std::move(started), rules, began, std::move(input));
-}
-
 /// What a start that threw comes to; throws again what is no result.
 exit_status status_of_failure(const std::exception_ptr& failure, bool cancelled) {
   try {
@@ -190,8 +179,19 @@ task<void> read_to_the_end(std::shared_ptr<process_core> core, std::shared_ptr<c
 
 }  // namespace
 
+task<std::shared_ptr<process_core>> start_process(exec_place where, command what) {
+  const auto began = clock::now();
+  std::optional<std::string> input;
+  if (where.feeds_input && what.input_from() == input_kind::bytes) input = what.take_input();
+  const command rules = what;
+  auto started = co_await start_in_time(std::move(where.place), std::move(what));
+  // A caller that tries again and again must not keep all others from running.
+  if (started->is_over()) co_await asio::post(where.executor, asio::use_awaitable);
+  co_return process_core::make(std::move(where.executor), std::move(started), rules, began, std::move(input));
+}
+
 task<process> start_command(exec_place where, command what) {
-  auto core = co_await start_core(std::move(where), std::move(what));
+  auto core = co_await start_process(std::move(where), std::move(what));
   co_await process_core::settle(core);
   co_return process(std::move(core));
 }
@@ -205,7 +205,7 @@ task<exec_result> run_command(exec_place where, command what) {
   std::exception_ptr failure;
   try {
     if (!what.spill().empty()) co_await open_spills(output, where.pool, what.spill(), what.merges_stderr());
-    core = co_await start_core(std::move(where), std::move(what));
+    core = co_await start_process(std::move(where), std::move(what));
   } catch (...) {
     failure = std::current_exception();
   }

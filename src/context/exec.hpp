@@ -23,7 +23,12 @@ struct exec_place {
   bool feeds_input = false;  ///< command::input goes through write(); else the backend takes it from the command
 };
 
-/// The command is valid, its cwd absolute.
+class process_core;
+
+/// The command is valid, its cwd absolute. See process_core::settle for what comes next.
+task<std::shared_ptr<process_core>> start_process(exec_place where, command what);
+
+/// The same as a process.
 task<process> start_command(exec_place where, command what);
 
 /// See context::exec.

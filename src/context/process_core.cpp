@@ -1,5 +1,7 @@
 #include "context/process_core.hpp"
 
+#include "core/wipe.hpp"
+
 #include <berth/error.hpp>
 
 #include <algorithm>
@@ -261,6 +263,7 @@ void process_core::require_stream_input() const {
 }
 
 task<void> process_core::write(std::shared_ptr<process_core> self, std::string bytes) {
+  const wiped_after here(bytes);
   self->require_stream_input();
   if (self->writing_) throw error(errc::conflict, "process: another write is pending");
   if (self->stdin_closed_) throw_broken_pipe();
@@ -268,6 +271,7 @@ task<void> process_core::write(std::shared_ptr<process_core> self, std::string b
 }
 
 task<void> process_core::send(std::shared_ptr<process_core> self, std::string bytes) {
+  const wiped_after gone(bytes);
   if (!self->backend_ || self->state_.exited()) throw_broken_pipe();
   if (bytes.empty()) co_return;
   const use here(*self, self->writing_);

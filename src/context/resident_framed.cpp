@@ -1,5 +1,6 @@
 /// Commands whose bytes travel in frames, with credit for each stream.
 #include "context/resident_command.hpp"
+#include "core/wipe.hpp"
 
 #include <algorithm>
 #include <array>
@@ -117,6 +118,7 @@ class framed_command final : public resident_command {
   }
 
   static task<void> write_all(std::shared_ptr<framed_command> self, std::string bytes) {
+    const wiped_after here(bytes);  // it may be a secret
     std::size_t done = 0;
     while (done < bytes.size()) {
       if (!self->writable_ || self->lost())

@@ -1,6 +1,7 @@
 /// Commands whose pipes or terminal were handed over: their bytes pass nobody between.
 #include "context/resident_command.hpp"
 #include "core/compat.hpp"
+#include "core/wipe.hpp"
 #include "os/pipe_write.hpp"
 #include "os/terminal_master.hpp"
 
@@ -180,6 +181,7 @@ class handed_command final : public resident_command {
   }
 
   static task<void> write_all(std::shared_ptr<handed_command> self, std::string bytes) {
+    const wiped_after here(bytes);  // it may be a secret
     std::size_t done = 0;
     while (done < bytes.size()) {
       if (!self->input()) self->fail_write(EPIPE);

@@ -29,7 +29,7 @@ struct spill_file::content {
   void open() {
     // A FIFO without a reader would hold this thread for ever.
     fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, only_owner);
-    if (fd < 0) throw error(std::error_code(errno, std::system_category()), "exec: open the spill file " + path);
+    if (fd < 0) throw error(std::error_code(errno, std::system_category()), "open the spill file " + path);
     ::fcntl(fd, F_SETFL, O_WRONLY);
   }
 

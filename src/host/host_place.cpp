@@ -97,7 +97,9 @@ task<void> host_place::open_in(std::shared_ptr<state> self) { (void)co_await ses
 
 task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<state> self, command what) {
   auto session = co_await session_of(self);
-  auto start = start_on_resident(std::move(session), std::move(what), self->changes, self->options.transport);
+  // A thousand of them must not cost as many descriptors here.
+  const auto transport = what.is_background() ? resident_transport::framed : self->options.transport;
+  auto start = start_on_resident(std::move(session), std::move(what), self->changes, transport);
   co_return co_await std::move(start);
 }
 

@@ -53,6 +53,19 @@ task<std::vector<pid_t>> read_pids(process& source) {
   co_return pids;
 }
 
+task<std::string> follow_all(background from, output_stream stream) {
+  std::string all;
+  std::uint64_t next = 0;
+  for (;;) {
+    const log_piece piece = co_await from.follow(stream, next);
+    CHECK(piece.gap() == 0);
+    CHECK(piece.offset() == next);
+    all += piece.bytes();
+    next = piece.next();
+    if (piece.ended()) co_return all;
+  }
+}
+
 running<exec_result> start_exec(context& place, handle where, command what) {
   return {place.get_executor(), place.exec(std::move(where), std::move(what))};
 }

@@ -42,6 +42,10 @@ std::span<const contract_case> leftover_cases();
 std::span<const contract_case> handle_cases();
 std::span<const contract_case> hanging_cases();
 std::span<const contract_case> terminal_command_cases();
+std::span<const contract_case> background_cases();
+std::span<const contract_case> background_life_cases();
+std::span<const contract_case> background_port_cases();
+std::span<const contract_case> terminal_cases();
 std::span<const contract_case> limit_cases();
 std::span<const contract_case> port_cases();
 std::span<const contract_case> file_cases();
@@ -72,6 +76,9 @@ struct collected {
 };
 /// Reads the process to its end.
 task<std::shared_ptr<collected>> read_all(process& source);
+
+/// Follows a log from its beginning to its end.
+task<std::string> follow_all(background from, output_stream stream);
 
 /// Starts the exec beside the caller.
 running<exec_result> start_exec(context& place, handle where, command what);

@@ -108,9 +108,13 @@ class fake_process : public backend_process {
     run_->kills.push_back(grace);
     run_->on_kill(*run_, grace);
   }
+  void resize(terminal_size size) override { run_->sizes.push_back(size); }
+  task<std::vector<std::uint16_t>> ports() override { return list_ports(run_); }
   void abandon_streams() override { run_->abandoned = true; }
 
  private:
+  static task<std::vector<std::uint16_t>> list_ports(std::shared_ptr<fake_run> run) { co_return run->ports; }
+
   std::shared_ptr<fake_run> run_;
 };
 
@@ -160,6 +164,7 @@ fake_backend::fake_backend(asio::any_io_executor executor)
   abilities.separate_stderr = true;
   abilities.stdin_stream = true;
   abilities.signals = true;
+  abilities.lists_ports = true;
 }
 
 fake_backend::~fake_backend() { *self_ = nullptr; }

@@ -36,6 +36,7 @@ class fake_run : public std::enable_shared_from_this<fake_run> {
   // How it behaves.
   std::function<void(fake_run&, std::chrono::milliseconds grace)> on_kill = die;
   bool knows_exit = true;              ///< has_exited() tells
+  std::vector<std::uint16_t> ports;    ///< on which it listens
   std::size_t stdin_room = 64 * 1024;  ///< so much can be written before somebody reads
 
   /// Ends by TERM, or by KILL without a grace, what has not ended; the streams end, then the tree.
@@ -48,6 +49,7 @@ class fake_run : public std::enable_shared_from_this<fake_run> {
   std::vector<std::chrono::milliseconds> kills;
   std::string written;
   bool stdin_closed = false;
+  std::vector<terminal_size> sizes;
   bool abandoned = false;
   bool destroyed = false;
   int pending_reads = 0;
