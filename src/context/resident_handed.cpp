@@ -3,6 +3,7 @@
 #include "core/compat.hpp"
 #include "core/wipe.hpp"
 #include "os/pipe_write.hpp"
+#include "os/read_string.hpp"
 #include "os/terminal_master.hpp"
 
 #include <asio/error.hpp>
@@ -86,13 +87,12 @@ class handed_command final : public resident_command {
       const std::size_t which = (last_ + 1 + turn) % out_.size();
       output_pipe& pipe = out_[which];
       if (!pipe.fd || !(pipe.ready || look)) continue;
-      const auto buffer = session().read_buffer();
-      const ssize_t n = read_some(*pipe.fd, buffer);
+      std::string bytes;
+      const ssize_t n = read_piece(pipe, bytes);
       if (n > 0) {
         last_ = which;
-        noted(pipe, static_cast<std::size_t>(n));
-        return chunk(which == 0 ? output_stream::std_out : output_stream::std_err,
-                     std::string(buffer.data(), static_cast<std::size_t>(n)));
+        noted(pipe, bytes.size());
+        return chunk(which == 0 ? output_stream::std_out : output_stream::std_err, std::move(bytes));
       }
       if (n < 0 && errno == EAGAIN) {
         pipe.ready = false;
@@ -126,11 +126,20 @@ class handed_command final : public resident_command {
   }
 
  private:
-  static ssize_t read_some(stream_descriptor& from, std::span<char> into) {
+  // Small pieces are copied out of one buffer, so that they take what they need; of bulk the copy would cost more than the rest.
+  ssize_t read_piece(output_pipe& from, std::string& into) {
+    const int fd = from.fd->native_handle();
+    const auto buffer = session().read_buffer();
+    if (from.large) {
+      const ssize_t got = read_string(fd, buffer.size(), into);
+      if (into.size() < buffer.size() / 2) into.shrink_to_fit();
+      return got;
+    }
     ssize_t n = 0;
     do {
-      n = ::read(from.native_handle(), into.data(), into.size());
+      n = ::read(fd, buffer.data(), buffer.size());
     } while (n < 0 && errno == EINTR);
+    if (n > 0) into.assign(buffer.data(), static_cast<std::size_t>(n));
     return n;
   }
 
