@@ -1,12 +1,10 @@
 #include "cli/exec_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/place_options.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
-#include <filesystem>
-#include <system_error>
 
 namespace berth::cli {
 
@@ -62,35 +60,9 @@ namespace {
 
 void declare_options(CLI::App& app) {
   app.set_help_flag("");
-  for (const char* names :
-       {"--cwd", "-e,--env", "--unset-env", "--env-file", "--timeout", "--idle-timeout", "--grace"}) {
-    add_value(app, names);
-  }
+  declare_place_options(app);
+  for (const char* names : {"--timeout", "--idle-timeout", "--grace"}) add_value(app, names);
   for (const char* names : {"--merge-stderr", "--json", "-h,--help"}) app.add_flag(names);
-}
-
-/// A directory that cannot be entered is a mistake of the caller's, not a command that failed.
-std::string checked_directory(std::string path) {
-  std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (status.type() != std::filesystem::file_type::directory) {
-    const auto why = failure ? failure : std::make_error_code(std::errc::not_a_directory);
-    throw usage_error(fmt::format("--cwd {}: {}", path, why.message()));
-  }
-  return path;
-}
-
-env_changes collect_environment(const CLI::App& app) {
-  env_changes changes;
-  for (auto& name : values_of(app, "--unset-env")) {
-    if (name.empty() || name.find('=') != std::string::npos) {
-      throw usage_error(fmt::format("--unset-env: '{}' is no variable name", name));
-    }
-    changes.push_back({std::move(name), std::nullopt});
-  }
-  for (const auto& path : values_of(app, "--env-file")) add_env_file(changes, path);
-  for (const auto& entry : values_of(app, "--env")) add_variable(changes, entry, "--env");
-  return changes;
 }
 
 std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std::string& name) {
@@ -112,26 +84,19 @@ exec_options parse_exec_options(const words& arguments) {
   if (options.help) return options;
   if (divided.command.empty()) throw usage_error("no command given; 'berth help exec' shows how");
   options.command_words = std::move(divided.command);
-  options.env = collect_environment(app);
+  options.env = environment_of(app);
   options.timeout = limit_of(app, "--timeout");
   options.idle_timeout = limit_of(app, "--idle-timeout");
   options.grace = duration_of(app, "--grace");
   options.merge_stderr = app.count("--merge-stderr") > 0;
   options.json = app.count("--json") > 0;
-  if (auto cwd = last_value_of(app, "--cwd")) options.cwd = checked_directory(std::move(*cwd));
+  options.cwd = directory_of(app);
   return options;
 }
 
 command make_command(const exec_options& options) {
-  const bool is_shell_text = options.command_words.size() == 1;
-  command what = is_shell_text ? command(options.command_words.front()) : command(options.command_words);
-  if (!options.cwd.empty()) what.cwd(options.cwd);
-  for (const auto& change : options.env) {
-    if (change.value)
-      what.env(change.name, *change.value);
-    else
-      what.unset_env(change.name);
-  }
+  command what = command_of(options.command_words);
+  set_place(what, options.cwd, options.env);
   if (options.timeout) what.timeout(*options.timeout);
   if (options.idle_timeout) what.idle_timeout(*options.idle_timeout);
   if (options.grace) what.grace(*options.grace);

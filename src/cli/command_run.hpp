@@ -1,0 +1,58 @@
+#pragma once
+/// What the subcommands share that run one command in a place and pass on what it says.
+
+#include "cli/standard_stream.hpp"
+#include "core/task_group.hpp"
+
+#include <berth/context.hpp>
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace berth::cli {
+
+/// One command on this host, its place, and the coroutines that run beside each other for it.
+struct command_run {
+  explicit command_run(asio::io_context& io);
+
+  context place;
+  std::optional<handle> where;
+  std::optional<process> running;
+  standard_stream out;
+  asio::signal_set signals;
+  task_group group;
+  bool finished = false;
+};
+
+/// Those that whoever started us wants ignored stay so, as under nohup.
+void listen_for(asio::signal_set& signals, std::initializer_list<int> numbers);
+
+/// At the end of the work, whatever happened in it, the loop that waits for signals comes to its end too.
+struct end_of_work {
+  command_run& run;
+  ~end_of_work() {
+    run.finished = true;
+    run.signals.cancel();
+  }
+};
+
+/// Runs both until the work has ended. A failure of either is thrown, and ends the other.
+task<void> run_beside(std::shared_ptr<command_run> run, task<void> work, task<void> signal_loop);
+
+/// Stops us as control Z would have, in the way that the shell waits for. Returns when we go on.
+void stop_ourselves(asio::signal_set& signals);
+
+/// Ends the command, if it still runs, and its place, within bounds.
+task<void> end_place(std::shared_ptr<command_run> run);
+
+/// Awaits, and gives what was thrown instead of throwing it.
+task<std::exception_ptr> failure_of(task<void> work);
+std::string message_of(const std::exception_ptr& failure);
+
+}  // namespace berth::cli
