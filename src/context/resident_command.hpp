@@ -39,6 +39,7 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
 
   virtual task<void> write(std::string bytes) = 0;
   virtual void close_stdin() = 0;
+  virtual void resize(terminal_size size) = 0;
   virtual void abandon_streams() = 0;
 
   void on_frame(const wire::header& header, std::string_view payload, fd_batch fds) final;
@@ -61,6 +62,7 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   bool lost() const noexcept { return lost_; }
   bool has_input() const noexcept { return request_.has_input(); }
   bool merges() const noexcept { return request_.merges(); }
+  bool has_terminal() const noexcept { return request_.has_terminal(); }
 
  private:
   std::optional<process_event> take(bool look);

@@ -37,6 +37,14 @@ class framed_command final : public resident_command {
     can_write_.notify();
   }
 
+  void resize(terminal_size size) override {
+    const wire::resize fields{static_cast<std::uint32_t>(size.columns()), static_cast<std::uint32_t>(size.rows())};
+    std::string payload;
+    fields.put(payload);
+    if (has_terminal() && !lost())
+      session().send(make_frame(wire::frame_type::resize, id(), wire::stream::in, payload));
+  }
+
   void abandon_streams() override {
     const bool open = out_[0].open || out_[1].open;
     for (output_queue& queue : out_) queue = {{}, false, 0};

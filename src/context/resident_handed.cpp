@@ -1,7 +1,8 @@
-/// Commands whose pipes were handed over: their bytes pass nobody between.
+/// Commands whose pipes or terminal were handed over: their bytes pass nobody between.
 #include "context/resident_command.hpp"
 #include "core/compat.hpp"
 #include "os/pipe_write.hpp"
+#include "os/terminal_master.hpp"
 
 #include <asio/error.hpp>
 #include <asio/posix/stream_descriptor.hpp>
@@ -23,11 +24,13 @@ constexpr std::size_t pipe_size = 64u << 10;
 constexpr int large_pipe = 1 << 20;
 constexpr int most_large_pipes = 16;  // of a link; all unprivileged pipes of a user share 64 MiB
 constexpr int full_reads_before_large = 4;
+// A terminal gives at most 4 KiB at once, and less in a burst; below this, nothing more is to be expected at once.
+constexpr std::size_t terminal_burst = 1024;
 
 struct output_pipe {
-  std::optional<stream_descriptor> fd;
-  bool armed = false;  ///< a wait is under way
-  bool ready = false;  ///< it said there is something
+  std::optional<stream_descriptor> fd;  ///< of a terminal its master, for input too
+  bool armed = false;                   ///< a wait is under way
+  bool ready = false;                   ///< it said there is something
   bool large = false;
   int full_reads = 0;  ///< in a row
 };
@@ -42,7 +45,12 @@ class handed_command final : public resident_command {
   }
 
   void close_stdin() override {
-    if (in_) in_.reset();
+    in_.reset();
+    if (has_terminal() && has_input()) type_end();
+  }
+
+  void resize(terminal_size size) override {
+    if (has_terminal() && out_[0].fd) resize_terminal(out_[0].fd->native_handle(), size.columns(), size.rows());
   }
 
   void abandon_streams() override {
@@ -57,9 +65,9 @@ class handed_command final : public resident_command {
  protected:
   bool take_streams(fd_batch batch) override {
     const std::size_t outputs = merges() ? 1 : 2;
-    const std::size_t inputs = has_input() ? 1 : 0;
+    const std::size_t inputs = has_input() && !has_terminal() ? 1 : 0;
     if (batch.truncated || batch.fds.size() != inputs + outputs) return false;
-    if (has_input()) {
+    if (inputs > 0) {
       in_.emplace(session().executor(), batch.fds[0].release());
       in_->native_non_blocking(true);
     }
@@ -113,7 +121,7 @@ class handed_command final : public resident_command {
 
   void close_streams() override {
     for (output_pipe& pipe : out_) drop(pipe);
-    close_stdin();
+    in_.reset();
   }
 
  private:
@@ -127,8 +135,9 @@ class handed_command final : public resident_command {
 
   // A read that did not fill a pipe has emptied it: the next look is the reactor's. One that did may have left something.
   void noted(output_pipe& pipe, std::size_t bytes) {
-    const bool full = bytes >= pipe_size;
+    const bool full = bytes >= (has_terminal() ? terminal_burst : pipe_size);
     pipe.ready = full;
+    if (has_terminal()) return;
     pipe.full_reads = full ? pipe.full_reads + 1 : 0;
     if (pipe.full_reads != full_reads_before_large || pipe.large || session().large_pipes() >= most_large_pipes) return;
     if (::fcntl(pipe.fd->native_handle(), F_SETPIPE_SZ, large_pipe) < 0)
@@ -143,22 +152,46 @@ class handed_command final : public resident_command {
     if (std::exchange(pipe.large, false)) --session().large_pipes();
   }
 
+  // What is typed goes into the master that the output comes from.
+  std::optional<stream_descriptor>& input() { return has_terminal() ? out_[0].fd : in_; }
+
+  // Where what was typed before has not been read, it waits for room.
+  void type_end() {
+    if (!out_[0].fd || type_end_of_file(out_[0].fd->native_handle())) return;
+    auto self = std::static_pointer_cast<handed_command>(shared_from_this());
+    out_[0].fd->async_wait(stream_descriptor::wait_write, [self](std::error_code failed) {
+      if (!failed) self->type_end();
+    });
+  }
+
+  [[noreturn]] void fail_write(int code) {
+    if (!has_terminal()) close_stdin();
+    // A terminal that nobody has open any more says EIO.
+    if (code == EPIPE || (code == EIO && has_terminal()))
+      throw std::system_error(std::make_error_code(std::errc::broken_pipe), "standard input");
+    throw std::system_error(code, std::system_category(), "standard input");
+  }
+
+  ssize_t write_some(const std::string& bytes, std::size_t from) {
+    const int fd = input()->native_handle();
+    const char* const at = bytes.data() + from;
+    const std::size_t left = bytes.size() - from;
+    return has_terminal() ? write_terminal(fd, at, left) : write_no_sigpipe(fd, at, left);
+  }
+
   static task<void> write_all(std::shared_ptr<handed_command> self, std::string bytes) {
     std::size_t done = 0;
     while (done < bytes.size()) {
-      if (!self->in_) throw std::system_error(std::make_error_code(std::errc::broken_pipe), "standard input");
-      const ssize_t n = write_no_sigpipe(self->in_->native_handle(), bytes.data() + done, bytes.size() - done);
+      if (!self->input()) self->fail_write(EPIPE);
+      const ssize_t n = self->write_some(bytes, done);
       if (n >= 0) {
         done += static_cast<std::size_t>(n);
       } else if (errno == EAGAIN) {
         const auto [failed] =
-            co_await self->in_->async_wait(stream_descriptor::wait_write, as_tuple(asio::use_awaitable));
-        if (failed && self->in_) throw std::system_error(failed);
+            co_await self->input()->async_wait(stream_descriptor::wait_write, as_tuple(asio::use_awaitable));
+        if (failed && self->input()) throw std::system_error(failed);
       } else if (errno != EINTR) {
-        const int code = errno;
-        self->close_stdin();
-        if (code == EPIPE) throw std::system_error(std::make_error_code(std::errc::broken_pipe), "standard input");
-        throw std::system_error(code, std::system_category(), "standard input");
+        self->fail_write(errno);
       }
     }
   }

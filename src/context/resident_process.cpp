@@ -23,6 +23,7 @@ class resident_process final : public backend_process {
   task<void> write(std::string bytes) override { return state_->write(std::move(bytes)); }
   void close_stdin() override { state_->close_stdin(); }
   void signal(int signo) override { state_->signal(signo); }
+  void resize(terminal_size size) override { state_->resize(size); }
   void kill(std::chrono::milliseconds grace) override { state_->kill(grace); }
   void abandon_streams() override { state_->abandon_streams(); }
 

@@ -46,8 +46,13 @@ start_request::start_request(const command& what, const std::vector<std::string>
   if (what.input_from() != input_kind::closed) flags_ |= wire::start_input_pipe;
   if (what.merges_stderr()) flags_ |= wire::start_merge_stderr;
   if (what.ends_leftovers()) flags_ |= wire::start_end_leftovers;
-  payload_.reserve(total(words) + total(changes) + 256);
   wire::start fields;
+  if (what.terminal()) {
+    flags_ |= wire::start_terminal;
+    fields.columns = static_cast<std::uint32_t>(what.terminal()->columns());
+    fields.rows = static_cast<std::uint32_t>(what.terminal()->rows());
+  }
+  payload_.reserve(total(words) + total(changes) + 256);
   fields.flags = flags_;
   fields.grace_ms = milliseconds(what.grace());
   fields.cwd = cwd_;
@@ -63,6 +68,7 @@ start_request::start_request(const command& what, const std::vector<std::string>
 
 std::size_t start_request::fds() const noexcept {
   if ((flags_ & wire::start_hand_over) == 0) return 0;
+  if (has_terminal()) return 1;
   return 1 + (merges() ? 0 : 1) + (has_input() ? 1 : 0);
 }
 
@@ -83,6 +89,8 @@ exit_status start_request::failure(wire::start_step step, int error) const {
   }
   if (error == EMFILE || error == ENFILE)
     return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");
+  if (step == wire::start_step::terminal)
+    return failed(cannot_run, fmt::format("no terminal can be opened: {}", meaning(error)));
   if (step == wire::start_step::cwd)
     return failed(cannot_run, fmt::format("working directory '{}': {}", cwd_, meaning(error)));
   if (step == wire::start_step::exec) {

@@ -17,7 +17,9 @@ class start_request {
   start_request(const command& what, const std::vector<std::string>& changes, bool hand_over);
 
   bool has_input() const noexcept { return (flags_ & wire::start_input_pipe) != 0; }
-  bool merges() const noexcept { return (flags_ & wire::start_merge_stderr) != 0; }
+  /// One output stream carries all.
+  bool merges() const noexcept { return (flags_ & (wire::start_merge_stderr | wire::start_terminal)) != 0; }
+  bool has_terminal() const noexcept { return (flags_ & wire::start_terminal) != 0; }
   /// Descriptors that come with `started`.
   std::size_t fds() const noexcept;
   /// May be sent; else failure(wire::start_step::request, E2BIG) is what to say.

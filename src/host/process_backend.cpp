@@ -39,6 +39,7 @@ class process_backend final : public context_backend {
     all.stdin_stream = true;
     all.signals = true;
     all.reports_usage = true;
+    all.terminals = true;
     all.files = true;
     all.watches_files = true;
     return all;

@@ -28,6 +28,9 @@ struct command {
   int failed_error = 0;
   int handed[wire::max_fds] = {-1, -1, -1};  ///< the owner's ends, until they are sent
   std::uint8_t handed_count = 0;
+  /// The command's end of its terminal, held until its first process ended: else one that has closed its own, and opens /dev/tty
+  /// later, would be taken for ended.
+  int slave = -1;
 
   ending end = ending::none;
   std::int64_t next_step = 0;  ///< when the ending goes on
@@ -46,6 +49,7 @@ struct command {
   bool input_ends = false;
   bool discards = false;
 
+  bool has_terminal() const { return (flags & wire::start_terminal) != 0; }
   bool has_streams() const { return out[0].fd >= 0 || out[1].fd >= 0; }
 };
 

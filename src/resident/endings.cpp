@@ -44,7 +44,7 @@ void session::begin_ending(command& c, std::uint64_t grace_ms) {
   const std::int64_t kill_at =
       now + static_cast<std::int64_t>(grace_ms < longest_grace_ms ? grace_ms : longest_grace_ms);
   if (c.end == ending::killing || (c.end == ending::asked && kill_at >= c.kill_at)) return;
-  if (c.end == ending::none && grace_ms > 0) tree_.signal_all(c.who, SIGTERM);
+  if (c.end == ending::none && grace_ms > 0) tree_.signal_all(c.who, c.has_terminal() ? SIGHUP : SIGTERM);
   c.end = ending::asked;
   c.kill_at = kill_at;
   c.next_step = now;  // the loop goes on from here at once

@@ -154,6 +154,9 @@ bool session::handle(const wire::header& h, std::string_view payload) {
     case frame_type::kill:
       kill(h.id, payload);
       return true;
+    case frame_type::resize:
+      resize(h.id, payload);
+      return true;
     case frame_type::credit:
       credit(h, payload);
       return true;

@@ -28,7 +28,7 @@ class session {
 
   // starts.cpp: from a start frame to `started`
   void start(std::uint32_t id, std::string_view payload);
-  bool make_streams(command& c, launch& l, int (&owners)[3]);
+  wire::start_step make_streams(command& c, launch& l, const wire::start& request, int (&owners)[3]);
   int launch_child(command& c, launch& l);
   void start_failed(std::uint32_t id, wire::start_step step, int error);
   static void on_report(source& s, std::uint32_t events);
@@ -53,6 +53,7 @@ class session {
   bool input(std::uint32_t id, std::string_view payload);
   void write_input(command& c);
   void close_input(command& c, bool tell);
+  void resize(std::uint32_t id, std::string_view payload);
   void resume_streams();
   void credit(const wire::header& h, std::string_view payload);
   void abandon(const wire::header& h);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -54,6 +55,13 @@ std::size_t apply(char** list, std::size_t count, std::string_view change, char*
   return kept;
 }
 
+bool has_variable(char** environment, std::string_view name) {
+  for (char** e = environment; *e != nullptr; ++e) {
+    if (name_of(*e) == name) return true;
+  }
+  return false;
+}
+
 std::string_view path_of(char** environment) {
   for (char** e = environment; *e != nullptr; ++e) {
     if (std::string_view(*e).starts_with("PATH=")) return *e + 5;
@@ -84,7 +92,7 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
 
   if (!measure(request, fields, bytes)) return nullptr;
 
-  const std::size_t pointers = request.argc + 3 + request.argc + 2 + inherited + request.envc + 1;
+  const std::size_t pointers = request.argc + 3 + request.argc + 2 + inherited + request.envc + 2;
   const std::size_t block_size = sizeof(launch) + stack_size + 64 + pointers * sizeof(char*) + bytes;
   char* block = static_cast<char*>(allocate(block_size));
   launch* l = new (block) launch;
@@ -92,7 +100,7 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
   l->stack_top_ = a.take(stack_size, 16) + stack_size;
   l->argv_ = a.pointers(request.argc + 1);
   l->shell_argv_ = a.pointers(request.argc + 2);
-  l->envp_ = a.pointers(inherited + request.envc + 1);
+  l->envp_ = a.pointers(inherited + request.envc + 2);
   l->cwd_ = a.text(request.cwd);
   for (std::uint32_t i = 0; i < request.argc; ++i) l->argv_[i] = a.text(fields.bytes());
   std::size_t count = 0;
@@ -100,6 +108,12 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
   for (std::uint32_t i = 0; i < request.envc; ++i) {
     const std::string_view change = fields.bytes();
     count = apply(l->envp_, count, change, a.text(change));
+  }
+  l->has_terminal = (request.flags & wire::start_terminal) != 0;
+  static char usual_terminal[] = "TERM=xterm-256color";
+  if (l->has_terminal && !has_variable(l->envp_, "TERM")) {
+    l->envp_[count++] = usual_terminal;
+    l->envp_[count] = nullptr;
   }
   static char shell[] = "/bin/sh";
   l->shell_argv_[0] = shell;
@@ -171,6 +185,10 @@ void launch::prepare() {
   if (raw_syscall(SYS_getppid) != parent_) fail(start_step::clone, -ESRCH);
   long r = raw_syscall(SYS_setsid);
   if (r < 0) fail(start_step::session, r);
+  if (has_terminal) {
+    r = raw_syscall(SYS_ioctl, std_in, TIOCSCTTY, 0);
+    if (r < 0) fail(start_step::terminal, r);
+  }
 
   // A tag that cannot be set leaves the session to tell whose a process is.
   const rlimit64 locks{tag, tag_hard};

@@ -21,7 +21,8 @@ class launch {
   int std_in = -1;
   int std_out = -1;
   int std_err = -1;
-  int report = -1;  ///< where the failed step goes; closed by a successful exec
+  int report = -1;            ///< where the failed step goes; closed by a successful exec
+  bool has_terminal = false;  ///< std_in is one that becomes its own
   std::uint64_t tag = 0;
   std::uint64_t tag_hard = 0;
   std::uint64_t open_files = 0;  ///< RLIMIT_NOFILE, soft

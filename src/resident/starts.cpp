@@ -1,4 +1,5 @@
 #include "resident/session.hpp"
+#include "resident/terminal.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,36 +24,62 @@ void session::start_failed(std::uint32_t id, wire::start_step step, int error) {
   channel_.send(wire::frame_type::start_failed, id, 0, payload.view());
 }
 
-/// Makes the pipes: the command's ends into `l`, the owner's into `owners`. On failure nothing stays open.
-bool session::make_streams(command& c, launch& l, int (&owners)[3]) {
-  const bool has_input = (c.flags & wire::start_input_pipe) != 0;
+namespace {
+
+/// Pipes: the command's ends into `l`, the owner's into `owners`.
+bool make_pipes(const command& c, launch& l, int (&owners)[3]) {
   const bool merged = (c.flags & wire::start_merge_stderr) != 0;
-  int report[2] = {-1, -1};
-  int in[2] = {-1, -1};
-  int out[2] = {-1, -1};
-  int err[2] = {-1, -1};
-  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) == 0 &&
-      (has_input ? pipe2(in, O_CLOEXEC) == 0 : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) &&
-      pipe2(out, O_CLOEXEC) == 0 && (merged || pipe2(err, O_CLOEXEC) == 0)) {
-    c.report.fd = report[0];
-    c.report.ready = on_report;
-    c.report.owner = &c;
-    l.report = report[1];
-    l.std_in = in[0];
-    l.std_out = out[1];
-    l.std_err = merged ? out[1] : err[1];
-    owners[0] = in[1];
-    owners[1] = out[0];
-    owners[2] = err[0];
-    return true;
+  int pair[2];
+  if ((c.flags & wire::start_input_pipe) == 0) {
+    l.std_in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (l.std_in < 0) return false;
+  } else {
+    if (pipe2(pair, O_CLOEXEC) != 0) return false;
+    l.std_in = pair[0];
+    owners[0] = pair[1];
   }
-  const int error = errno;
-  for (int* pair : {report, in, out, err}) {
-    close_fd(pair[0]);
-    close_fd(pair[1]);
+  if (pipe2(pair, O_CLOEXEC) != 0) return false;
+  l.std_out = pair[1];
+  owners[1] = pair[0];
+  if (!merged && pipe2(pair, O_CLOEXEC) != 0) return false;
+  l.std_err = merged ? l.std_out : pair[1];
+  if (!merged) owners[2] = pair[0];
+  return true;
+}
+
+/// A terminal: its slave for the command, the master for the owner; where frames carry its bytes, once for each direction.
+bool make_terminal(command& c, launch& l, const wire::start& request, int (&owners)[3]) {
+  if (!open_terminal({request.columns, request.rows}, owners[1], c.slave)) return false;
+  l.std_in = l.std_out = l.std_err = c.slave;
+  if ((c.flags & wire::start_input_pipe) == 0)
+    type_end(owners[1]);
+  else if ((c.flags & wire::start_hand_over) == 0)
+    owners[0] = fcntl(owners[1], F_DUPFD_CLOEXEC, 3);
+  return owners[0] >= 0 || (c.flags & (wire::start_input_pipe | wire::start_hand_over)) != wire::start_input_pipe;
+}
+
+/// The command's ends, where it has them now: closed here, but not touched in `l`, which the child may be reading.
+void close_ends(const command& c, const launch& l) {
+  if (c.slave < 0) {
+    for (const int fd : {l.std_in, l.std_out, l.std_err == l.std_out ? -1 : l.std_err}) {
+      if (fd >= 0) close(fd);
+    }
   }
-  errno = error;
-  return false;
+  if (l.report >= 0) close(l.report);
+}
+
+}  // namespace
+
+/// Makes the streams and the report pipe. The step that failed, with errno, or none (0).
+wire::start_step session::make_streams(command& c, launch& l, const wire::start& request, int (&owners)[3]) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0) return wire::start_step::resources;
+  c.report.fd = report[0];
+  c.report.ready = on_report;
+  c.report.owner = &c;
+  l.report = report[1];
+  if (!c.has_terminal()) return make_pipes(c, l, owners) ? wire::start_step{} : wire::start_step::resources;
+  return make_terminal(c, l, request, owners) ? wire::start_step{} : wire::start_step::terminal;
 }
 
 /// Lets the child go. 0, or the errno.
@@ -62,11 +89,6 @@ int session::launch_child(command& c, launch& l) {
   l.open_files = files_.rlim_cur;
   l.open_files_hard = files_.rlim_max;
   const pid_t pid = l.go();
-  // The child is reading `l` now: its descriptors are closed here, but not touched there.
-  close(l.std_in);
-  close(l.std_out);
-  if (l.std_err != l.std_out) close(l.std_err);
-  close(l.report);
   if (pid < 0) return -pid;
   // A session number that this pid had before means ours from now on.
   for (command* other = commands_.first; other != nullptr; other = other->next) {
@@ -83,7 +105,8 @@ void session::start(std::uint32_t id, std::string_view payload) {
   launch* l = is_whole ? launch::make(request, fields, environ) : nullptr;
   // Descriptors can be handed over where there is a socket to do it.
   const bool hands_over = (request.flags & wire::start_hand_over) != 0;
-  if (l == nullptr || (hands_over && !channel_.passes_fds())) {
+  const bool has_size = wire::resize{request.columns, request.rows}.fits();
+  if (l == nullptr || !has_size || (hands_over && !channel_.passes_fds())) {
     if (l != nullptr) launch::destroy(l);
     return start_failed(id, wire::start_step::request, EINVAL);
   }
@@ -96,14 +119,15 @@ void session::start(std::uint32_t id, std::string_view payload) {
   c.who.tag = tree_.tag(id);
 
   int owners[3] = {-1, -1, -1};
-  const bool has_streams = make_streams(c, *l, owners);
+  const wire::start_step failed = make_streams(c, *l, request, owners);
+  const bool has_streams = failed == wire::start_step{};
   const int error = has_streams ? launch_child(c, *l) : errno;
+  close_ends(c, *l);
   if (error != 0) {
-    for (int& fd : owners) close_fd(fd);
-    close_fd(c.report.fd);
+    for (int* fd : {&owners[0], &owners[1], &owners[2], &c.report.fd, &c.slave}) close_fd(*fd);
     launch::destroy(l);
     destroy(&c);
-    return start_failed(id, has_streams ? wire::start_step::clone : wire::start_step::resources, error);
+    return start_failed(id, has_streams ? wire::start_step::clone : failed, error);
   }
   c.starting = l;
   for (int i = 0; i < 3; ++i) {
@@ -137,6 +161,7 @@ void session::finish_start(command& c) {
   if (c.failed_step != 0) {
     for (int& fd : c.handed) close_fd(fd);
     for (source* s : {&c.in, &c.out[0], &c.out[1]}) close_fd(s->fd);
+    close_fd(c.slave);
     start_failed(c.id, static_cast<wire::start_step>(c.failed_step), c.failed_error);
     commands_.remove(&c);  // its child ends by itself and is reaped as nobody's
     destroy(&c);
@@ -155,6 +180,7 @@ void session::reap_leader(command& c, int wait_status, const rusage& usage) {
   if (find(id) != &c) return;  // it never ran
   c.who.leader = 0;
   c.exited = true;
+  close_fd(c.slave);
   wire::exited e;
   e.wait_status = static_cast<std::uint32_t>(wait_status);
   e.user_us =

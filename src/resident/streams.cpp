@@ -1,5 +1,7 @@
 #include "resident/session.hpp"
 
+#include "resident/terminal.hpp"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -60,7 +62,8 @@ void session::on_output(source& s, std::uint32_t) {
     if (credit == 0) self.loop_.watch(s, 0);
     return;
   }
-  self.loop_.close(s);
+  self.loop_.close(s);  // of a terminal, read says EIO here, with all that was written before
+  if (c.has_terminal() && c.in.fd >= 0) self.close_input(c, true);
   self.channel_.send(wire::frame_type::output_end, c.id, static_cast<std::uint16_t>(s.stream), {});
   self.free_if_done(&c);
 }
@@ -81,7 +84,8 @@ bool session::input(std::uint32_t id, std::string_view payload) {
 
 void session::on_input_ready(source& s, std::uint32_t events) {
   auto& c = *static_cast<command*>(s.owner);
-  if ((events & EPOLLERR) != 0)
+  // A terminal that was hung up takes what it has room for, and then nothing, for ever.
+  if ((events & (EPOLLERR | (c.has_terminal() ? EPOLLHUP : 0u))) != 0)
     c.owner->close_input(c, true);  // nobody reads it any more
   else
     c.owner->write_input(c);
@@ -102,16 +106,24 @@ void session::write_input(command& c) {
     channel_.send_number(wire::frame_type::credit, c.id, static_cast<std::uint16_t>(wire::stream::in), written);
   if (c.input.size() > 0)
     loop_.watch(c.in, EPOLLOUT);
+  else if (c.input_ends && c.has_terminal() && !type_end(c.in.fd))
+    loop_.watch(c.in, EPOLLOUT);
   else if (c.input_ends)
     close_input(c, false);
   else
-    loop_.watch(c.in, EPOLLERR);  // only that the other end was closed
+    loop_.watch(c.in, c.has_terminal() ? 0u : EPOLLERR);  // only for the other end's close; a terminal's output tells
 }
 
 void session::close_input(command& c, bool tell) {
   loop_.close(c.in);
   c.input.clear();
   if (tell) channel_.send(wire::frame_type::input_closed, c.id, 0, {});
+}
+
+void session::resize(std::uint32_t id, std::string_view payload) {
+  command* c = find(id);
+  wire::resize size;
+  if (c != nullptr && c->has_terminal() && c->out[0].fd >= 0 && size.get(payload)) resize_terminal(c->out[0].fd, size);
 }
 
 void session::credit(const wire::header& h, std::string_view payload) {

@@ -18,7 +18,7 @@ size_range payload_size(frame_type type) noexcept {
     case frame_type::welcome:
       return {welcome::size, welcome::size};
     case frame_type::start:
-      return {24, max_payload};
+      return {start::least_size, max_payload};
     case frame_type::input:
     case frame_type::output:
       return {0, max_data};
@@ -29,6 +29,7 @@ size_range payload_size(frame_type type) noexcept {
     case frame_type::bye:
       return {0, 0};
     case frame_type::signal:
+    case frame_type::resize:
     case frame_type::kill:
     case frame_type::started:
     case frame_type::start_failed:

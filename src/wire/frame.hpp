@@ -29,6 +29,7 @@ enum class frame_type : std::uint8_t {
   abandon = 7,
   ping = 8,
   bye = 9,
+  resize = 10,
   // resident to owner
   welcome = 33,
   started = 34,

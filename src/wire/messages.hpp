@@ -77,26 +77,33 @@ enum start_flag : std::uint32_t {
   start_merge_stderr = 4,
   start_end_leftovers = 8,  ///< when the first process exits, end the rest of the tree
   start_clear_env = 16,     ///< begin with no variable at all
+  start_terminal = 32,      ///< a terminal in place of the pipes; TERM is set where the environment has none
 };
 
 /// Followed by the words and the environment changes: `argc` strings, then `envc` strings, "NAME=VALUE" to set and "NAME" to unset.
 struct start {
+  static constexpr std::uint32_t least_size = 32;  ///< without any text
+
   std::uint32_t flags = 0;
   std::uint32_t grace_ms = 2000;
   std::uint32_t credit = initial_credit;  ///< for each output stream, where frames carry it
+  std::uint32_t columns = 0;              ///< of the terminal
+  std::uint32_t rows = 0;
   std::string_view cwd;
   std::uint32_t argc = 0;
   std::uint32_t envc = 0;
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(flags).u32(grace_ms).u32(credit).bytes(cwd).u32(argc).u32(envc);
+    writer(to).u32(flags).u32(grace_ms).u32(credit).u32(columns).u32(rows).bytes(cwd).u32(argc).u32(envc);
   }
   /// Leaves `r` before the first word.
   bool get(reader& r) noexcept {
     flags = r.u32();
     grace_ms = r.u32();
     credit = r.u32();
+    columns = r.u32();
+    rows = r.u32();
     cwd = r.bytes();
     argc = r.u32();
     envc = r.u32();
@@ -112,7 +119,28 @@ enum class start_step : std::uint32_t {
   limits = 5,
   streams = 6,
   cwd = 7,
-  exec = 8
+  exec = 8,
+  terminal = 9,
+};
+
+/// Of a terminal.
+struct resize {
+  static constexpr std::uint32_t largest = 65535;
+
+  std::uint32_t columns = 0;
+  std::uint32_t rows = 0;
+
+  template <class Sink>
+  void put(Sink& to) const {
+    writer(to).u32(columns).u32(rows);
+  }
+  bool get(std::string_view in) noexcept {
+    reader r(in);
+    columns = r.u32();
+    rows = r.u32();
+    return r.done() && fits();
+  }
+  bool fits() const noexcept { return columns <= largest && rows <= largest; }
 };
 
 struct start_failed {

@@ -41,6 +41,7 @@ std::span<const contract_case> tree_cases();
 std::span<const contract_case> leftover_cases();
 std::span<const contract_case> handle_cases();
 std::span<const contract_case> hanging_cases();
+std::span<const contract_case> terminal_command_cases();
 std::span<const contract_case> file_cases();
 std::span<const contract_case> file_tree_cases();
 std::span<const contract_case> transfer_cases();

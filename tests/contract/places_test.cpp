@@ -83,9 +83,10 @@ void add(const place_kind& kind, std::span<const contract_case> cases) {
 
 int add_all() {
   for (const place_kind& kind : kinds) {
-    for (const auto& list : {output_cases(), volume_cases(), input_cases(), surroundings_cases(), end_cases(),
-                             deadline_cases(), cancel_cases(), tree_cases(), leftover_cases(), handle_cases(),
-                             hanging_cases(), file_cases(), file_tree_cases(), transfer_cases()}) {
+    for (const auto& list :
+         {output_cases(), volume_cases(), input_cases(), surroundings_cases(), end_cases(), deadline_cases(),
+          cancel_cases(), tree_cases(), leftover_cases(), handle_cases(), hanging_cases(), terminal_command_cases(),
+          file_cases(), file_tree_cases(), transfer_cases()}) {
       add(kind, list);
     }
   }

@@ -14,6 +14,7 @@ using namespace berth;
 std::string whole_start(std::uint8_t kind) {
   wire::start s;
   if (kind % 2 == 0) s.flags = wire::start_clear_env;
+  if (kind % 8 < 4) s.flags |= wire::start_terminal;
   s.cwd = "/tmp";
   s.argc = 3;
   s.envc = 5;

@@ -46,6 +46,7 @@ void read_everything(std::string_view payload) {
   round_trip<wire::hello>(payload);
   round_trip<wire::welcome>(payload);
   round_trip<wire::start_failed>(payload);
+  round_trip<wire::resize>(payload);
   round_trip<wire::exited>(payload);
   std::uint64_t n = 0;
   require(wire::get_number(payload, n) == (payload.size() == 8));
@@ -81,6 +82,7 @@ std::string whole_stream() {
   add(all, wire::frame_type::start, std::string_view(words));
   add(all, wire::frame_type::start_failed, wire::start_failed());
   add(all, wire::frame_type::exited, wire::exited());
+  add(all, wire::frame_type::resize, wire::resize{80, 24});
   std::string survivors;
   wire::writer(survivors).u32(1);
   wire::put_survivor(survivors, 5, "sudo");

@@ -47,10 +47,13 @@ struct start_request {
   std::uint32_t credit = wire::initial_credit;
   std::string cwd = {};
   std::vector<std::string> env = {};
+  wire::resize size = {};
 };
 
 /// `sh -c TEXT`
 start_request shell(std::string text, std::uint32_t flags = 0);
+/// The same in a terminal of 80 columns and 24 rows.
+start_request in_terminal(std::string text, std::uint32_t flags = 0);
 /// `child WORDS`: the program of tests/support
 start_request child(std::vector<std::string> words, std::uint32_t flags = 0);
 

@@ -46,6 +46,8 @@ std::string start_bytes(const start_request& request) {
   s.flags = request.flags;
   s.grace_ms = request.grace_ms;
   s.credit = request.credit;
+  s.columns = request.size.columns;
+  s.rows = request.size.rows;
   s.cwd = request.cwd;
   s.argc = static_cast<std::uint32_t>(request.argv.size());
   s.envc = static_cast<std::uint32_t>(request.env.size());
@@ -71,6 +73,12 @@ std::string frame_bytes(wire::frame_type type, std::uint32_t id, std::uint16_t s
 }
 
 start_request shell(std::string text, std::uint32_t flags) { return {{"/bin/sh", "-c", std::move(text)}, flags}; }
+
+start_request in_terminal(std::string text, std::uint32_t flags) {
+  start_request request = shell(std::move(text), flags | wire::start_terminal);
+  request.size = {80, 24};
+  return request;
+}
 
 start_request child(std::vector<std::string> words, std::uint32_t flags) {
   words.insert(words.begin(), BERTH_TEST_PROGRAMS "/child");

@@ -100,7 +100,7 @@ TEST_CASE("start: a malformed request") {
 
   client c;
   const std::string whole = start_bytes(shell("true"));
-  for (std::size_t size = 24; size < whole.size(); ++size) {
+  for (std::size_t size = wire::start::least_size; size < whole.size(); ++size) {
     const auto id = static_cast<std::uint32_t>(size);
     c.send(frame_type::start, id, std::string_view(whole).substr(0, size));
     CHECK(c.expect_failure(id).step == start_step::request);

@@ -77,6 +77,18 @@ std::string command_line_of(pid_t pid) {
   return line.substr(0, 200);
 }
 
+pid_t foreground_of(pid_t pid) {
+  const std::string stat = proc_file(pid, "stat");
+  const auto close = stat.rfind(')');
+  if (close == std::string::npos) return -1;
+  std::istringstream rest(stat.substr(close + 1));
+  std::string skipped;
+  pid_t group = -1;
+  for (int field = 0; field < 5; ++field) rest >> skipped;
+  rest >> group;
+  return group;
+}
+
 std::string describe(const process_info& process) {
   std::ostringstream text;
   text << "pid " << process.pid << " (" << process.name << ", " << process.state << ", parent " << process.parent

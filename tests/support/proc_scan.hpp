@@ -34,6 +34,9 @@ std::uint64_t tag_of(pid_t pid);
 
 std::string command_line_of(pid_t pid);
 
+/// The foreground process group of its controlling terminal; -1 where it has none.
+pid_t foreground_of(pid_t pid);
+
 /// "pid 12 (sleep, S, parent 1): sleep 60"
 std::string describe(const process_info& process);
 

@@ -94,6 +94,8 @@ TEST_CASE("start: fields first, then the words") {
   s.flags = wire::start_hand_over | wire::start_clear_env;
   s.grace_ms = 1;
   s.credit = 2;
+  s.columns = 80;
+  s.rows = 24;
   s.cwd = "/somewhere";
   s.argc = 2;
   s.envc = 1;
@@ -106,6 +108,8 @@ TEST_CASE("start: fields first, then the words") {
   CHECK(back.flags == s.flags);
   CHECK(back.grace_ms == 1);
   CHECK(back.credit == 2);
+  CHECK(back.columns == 80);
+  CHECK(back.rows == 24);
   CHECK(back.cwd == "/somewhere");
   CHECK(back.argc == 2);
   CHECK(back.envc == 1);
@@ -130,6 +134,23 @@ TEST_CASE("start: a cut field or no word at all is refused") {
   s.put(none);
   wire::reader r(none);
   CHECK_FALSE(wire::start().get(r));
+}
+
+TEST_CASE("resize: there and back; a size that no terminal has is refused") {
+  const wire::resize size{65535, 1};
+  std::string bytes;
+  size.put(bytes);
+  wire::resize back;
+  REQUIRE(back.get(bytes));
+  CHECK(back.columns == 65535);
+  CHECK(back.rows == 1);
+  check_exact_size<wire::resize>(bytes);
+  check_header_takes(wire::frame_type::resize, bytes);
+  for (const wire::resize& large : {wire::resize{65536, 1}, wire::resize{1, 65536}}) {
+    std::string refused;
+    large.put(refused);
+    CHECK_FALSE(back.get(refused));
+  }
 }
 
 TEST_CASE("start_failed: there and back") {
