@@ -2,6 +2,8 @@
 
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
+#include "cli/shell_command.hpp"
+#include "cli/shell_options.hpp"
 #include "cli/subcommand.hpp"
 
 #include <berth/version.hpp>
@@ -23,6 +25,7 @@ static_assert(version == BERTH_VERSION, "include/berth/version.hpp and meson.bui
 
 const subcommand subcommands[] = {
     {"exec", "run a command, pass its output on, and end with its exit code", exec_help, exec_command},
+    {"shell", "open a terminal: your shell, or a program that draws", shell_help, shell_command},
 };
 
 const subcommand* find_subcommand(std::string_view name) {
@@ -44,8 +47,9 @@ std::string general_help() {
       "  help      this text; 'berth help COMMAND' for one command\n"
       "  version   the version of this program\n"
       "\n"
-      "Example:\n"
-      "  berth exec --timeout 30s 'make test'\n";
+      "Examples:\n"
+      "  berth exec --timeout 30s 'make test'\n"
+      "  berth shell --cwd app\n";
   return text;
 }
 

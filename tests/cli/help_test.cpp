@@ -29,7 +29,8 @@ void check_width(const std::string& text) {
 
 TEST_CASE("help: what is printed is what was agreed on") {
   for (const auto& [name, arguments] :
-       {std::pair{"help.txt", words{"help"}}, std::pair{"help_exec.txt", words{"help", "exec"}}}) {
+       {std::pair{"help.txt", words{"help"}}, std::pair{"help_exec.txt", words{"help", "exec"}},
+        std::pair{"help_shell.txt", words{"help", "shell"}}}) {
     const auto done = berth_ends(arguments);
     CHECK(done.code == 0);
     CHECK(done.err == "");
@@ -45,6 +46,7 @@ TEST_CASE("help: every way to ask for it gives the same") {
   const auto exec = berth_ends({"help", "exec"}).out;
   CHECK(berth_ends({"exec", "--help"}).out == exec);
   CHECK(berth_ends({"exec", "--json", "-h", "ls"}).out == exec);
+  CHECK(berth_ends({"shell", "-h"}).out == berth_ends({"help", "shell"}).out);
 }
 
 TEST_CASE("help: no arguments is a mistake, answered with the help on standard error") {
