@@ -9,11 +9,8 @@
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 
-#include <exception>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <string>
 
 namespace berth::cli {
 
@@ -30,9 +27,6 @@ struct command_run {
   bool finished = false;
 };
 
-/// Those that whoever started us wants ignored stay so, as under nohup.
-void listen_for(asio::signal_set& signals, std::initializer_list<int> numbers);
-
 /// At the end of the work, whatever happened in it, the loop that waits for signals comes to its end too.
 struct end_of_work {
   command_run& run;
@@ -47,12 +41,5 @@ task<void> run_beside(std::shared_ptr<command_run> run, task<void> work, task<vo
 
 /// Stops us as control Z would have, in the way that the shell waits for. Returns when we go on.
 void stop_ourselves(asio::signal_set& signals);
-
-/// Ends the command, if it still runs, and its place, within bounds.
-task<void> end_place(std::shared_ptr<command_run> run);
-
-/// Awaits, and gives what was thrown instead of throwing it.
-task<std::exception_ptr> failure_of(task<void> work);
-std::string message_of(const std::exception_ptr& failure);
 
 }  // namespace berth::cli

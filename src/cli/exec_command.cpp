@@ -4,6 +4,7 @@
 #include "cli/exec_options.hpp"
 #include "cli/exec_report.hpp"
 #include "cli/json_events.hpp"
+#include "cli/orderly_end.hpp"
 #include "cli/standard_stream.hpp"
 #include "cli/stdin_pump.hpp"
 #include "core/compat.hpp"
@@ -160,7 +161,8 @@ task<int> run_exec(asio::io_context& io, exec_options options) {
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP});
   auto running = run_beside(run, work(run), pass_signals_on(run));
   const auto failure = co_await failure_of(std::move(running));
-  const auto ending = co_await failure_of(end_place(run));
+  run->running.reset();
+  const auto ending = co_await failure_of(end_place(run->place, run->where));
   std::string message = "cancelled";
   if (failure) {
     run->code = exit_own_failure;

@@ -2,6 +2,7 @@
 
 #include "cli/command_run.hpp"
 #include "cli/exec_report.hpp"
+#include "cli/orderly_end.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/shell_options.hpp"
 #include "cli/stdin_pump.hpp"
@@ -191,7 +192,8 @@ task<int> run_shell(asio::io_context& io, shell_options options) {
   run->terminal.leave();
   if (failure) print_error("shell", message_of(failure));
   const int code = failure ? code_for(run->ended_by) : conclude(*run);
-  const auto ending = co_await failure_of(end_place(run));
+  run->running.reset();
+  const auto ending = co_await failure_of(end_place(run->place, run->where));
   if (ending && !failure) print_error("shell", message_of(ending));  // the shell's own end is known, and stands
   co_return code;
 }

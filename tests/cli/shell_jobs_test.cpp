@@ -94,7 +94,7 @@ TEST_CASE("shell: stopped from outside, it gives the terminal back, and takes it
     terminal.resize(how == SIGTSTP ? 100 : 90, 30);
     terminal.enter("clear; fg");
     REQUIRE(eventually([&] { return state_of(berth) != 'T'; }));
-    terminal.enter("while sleep 0.1; do clear; stty size; done");  // tmux takes its time with a new size
+    terminal.enter("sh -c 'while sleep 0.1; do clear; stty size; done'");  // tmux takes its time with a new size
     terminal.await(how == SIGTSTP ? "30 100" : "30 90");
     terminal.press("C-c");
     terminal.await("inner>");
@@ -107,12 +107,16 @@ TEST_CASE("shell: stopped from outside, it gives the terminal back, and takes it
 
 TEST_CASE("shell: as a job in the background it stops, and begins when it is brought to the foreground") {
   nothing_left guard;
+  temp_dir directory;
   terminal_session session(
-      "set -m; stty -g >/dev/null; \"$0\" shell 'echo it has $((40 + 2)); exit 6' & sleep 1; jobs; echo shown; fg; "
-      "echo code $?");
-  REQUIRE(session.shows("shown"));
-  CHECK(session.screen().find("Stopped") != std::string::npos);
+      "cd '" + directory.path().string() +
+      "'; set -m; \"$0\" shell 'echo it has $((40 + 2)); exit 6' & echo $! >berth; echo told; read "
+      "line; fg; echo code $?");
+  REQUIRE(session.shows("told"));
+  const pid_t berth = std::stoi(read_whole_file(directory / "berth"));
+  CHECK(eventually([&] { return state_of(berth) == 'T'; }));
   CHECK(session.screen().find("it has 42") == std::string::npos);
+  session.type("\n");
   CHECK(session.shows("it has 42"));
   CHECK(session.shows("code 6"));
 }
@@ -120,19 +124,15 @@ TEST_CASE("shell: as a job in the background it stops, and begins when it is bro
 TEST_CASE("shell: stopped in the background, it hears a TERM, before its beginning and later") {
   nothing_left guard;
   temp_dir directory;
-  const std::string exec = "cd '" + directory.path().string() + "'; exec bash ";
-  write_whole_file(directory / "early",
-                   "set -m; \"$1\" shell true & echo $! >first; sleep 0.5; jobs; kill %1; echo told; read line\n");
-  terminal_session early(exec + "early \"$0\"");
-  CHECK(early.shows("Stopped"));
+  const std::string begin = "cd '" + directory.path().string() + "'; exec bash ";
+  const std::string end = "until jobs | grep Stopped; do sleep 0.1; done\nkill %1\necho told\nstty -a\nread line\n";
+  write_whole_file(directory / "early", "set -m; \"$1\" shell true & echo $! >first\n" + end);
+  terminal_session early(begin + "early \"$0\"");
   CHECK(early.shows("told"));
   CHECK(eventually([&] { return !is_alive(std::stoi(read_whole_file(directory / "first"))); }));
-  write_whole_file(
-      directory / "late",
-      "set -m; \"$1\" shell 'ps -o ppid= $PPID >second; kill -TSTP $(cat second); sleep 500'; bg; sleep 0.5; "
-      "jobs; kill %1; echo told; stty -a; read line\n");
-  terminal_session late(exec + "late \"$0\"");
-  CHECK(late.shows("Stopped"));
+  write_whole_file(directory / "late",
+                   "set -m; \"$1\" shell 'ps -o ppid= $PPID >second; kill -TSTP $(cat second); sleep 500'; bg\n" + end);
+  terminal_session late(begin + "late \"$0\"");
   CHECK(late.shows("told"));
   CHECK(eventually([&] { return !is_alive(std::stoi(read_whole_file(directory / "second"))); }));
   CHECK(late.shows(" icanon"));

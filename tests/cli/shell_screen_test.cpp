@@ -112,7 +112,7 @@ TEST_CASE("shell: tmux runs inside, and its server ends with us") {
   window.terminal().await("42 is it\n23 80");
   window.terminal().resize(100, 40);
   await_last_row(window, 40, "[0] 0:");
-  window.terminal().enter("while sleep 0.1; do clear; stty size; done");
+  window.terminal().enter("sh -c 'while sleep 0.1; do clear; stty size; done'");
   window.terminal().await("39 100");
   window.terminal().press("C-c");
   window.terminal().press("C-b");
