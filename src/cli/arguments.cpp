@@ -6,6 +6,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
 
 namespace berth::cli {
 namespace {
@@ -53,15 +56,32 @@ void take_short(const CLI::App& app, word_iterator& at, word_iterator end, words
   }
 }
 
+bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-' && word != "--"; }
+
+void take_option(const CLI::App& app, word_iterator& at, word_iterator end, words& options) {
+  const auto take = at->starts_with("--") ? take_long : take_short;
+  take(app, at, end, options);
+}
+
 }  // namespace
+
+divided_words sort_words(const CLI::App& app, const words& all) {
+  divided_words sorted;
+  auto at = all.begin();
+  for (; at != all.end() && *at != "--"; ++at) {
+    if (is_option(*at))
+      take_option(app, at, all.end(), sorted.options);
+    else
+      sorted.command.push_back(*at);
+  }
+  if (at != all.end()) sorted.command.insert(sorted.command.end(), std::next(at), all.end());
+  return sorted;
+}
 
 divided_words divide_words(const CLI::App& app, const words& all) {
   divided_words divided;
   auto at = all.begin();
-  for (; at != all.end() && at->size() > 1 && at->front() == '-' && *at != "--"; ++at) {
-    const auto take = at->starts_with("--") ? take_long : take_short;
-    take(app, at, all.end(), divided.options);
-  }
+  for (; at != all.end() && is_option(*at); ++at) take_option(app, at, all.end(), divided.options);
   if (at != all.end() && *at == "--") ++at;
   divided.command.assign(at, all.end());
   return divided;
@@ -95,6 +115,29 @@ std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const 
     throw usage_error(fmt::format("{}: '{}' is not a time; write 30s, 1.5s, 200ms, 2m or 1h30m", name, *value));
   }
   return time;
+}
+
+std::optional<std::uint64_t> number_of(const CLI::App& app, const std::string& name) {
+  const auto value = last_value_of(app, name);
+  if (!value) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const end = value->data() + value->size();
+  const auto read = std::from_chars(value->data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end)
+    throw usage_error(fmt::format("{}: '{}' is not a whole number", name, *value));
+  return number;
+}
+
+std::string directory_of(const CLI::App& app) {
+  const auto path = last_value_of(app, "--cwd");
+  if (!path) return {};
+  std::error_code failure;
+  const auto status = std::filesystem::status(*path, failure);
+  if (status.type() != std::filesystem::file_type::directory) {
+    const auto why = failure ? failure : std::make_error_code(std::errc::not_a_directory);
+    throw usage_error(fmt::format("--cwd {}: {}", *path, why.message()));
+  }
+  return *path;
 }
 
 }  // namespace berth::cli

@@ -4,6 +4,7 @@
 #include "cli/subcommand.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,10 @@ struct divided_words {
 /// value.
 divided_words divide_words(const CLI::App& app, const words& all);
 
+/// `berth NAME OPTIONS AND WORDS`, in any order: all behind `--` are words, and a dash alone is one. Throws as above; `command` holds
+/// the words.
+divided_words sort_words(const CLI::App& app, const words& all);
+
 /// An option that may be given several times and takes one value each time.
 void add_value(CLI::App& app, const std::string& names);
 
@@ -38,5 +43,11 @@ std::optional<std::string> last_value_of(const CLI::App& app, const std::string&
 
 /// The value given last as a duration such as 30s or 1h30m; throws usage_error for what is none.
 std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const std::string& name);
+
+/// The value given last as a whole number; throws usage_error for what is none.
+std::optional<std::uint64_t> number_of(const CLI::App& app, const std::string& name);
+
+/// The directory of --cwd, empty where none was given; throws usage_error for what is none: that is a mistake of the caller's.
+std::string directory_of(const CLI::App& app);
 
 }  // namespace berth::cli

@@ -2,8 +2,6 @@
 
 #include "cli/orderly_end.hpp"
 
-#include <berth/process_context.hpp>
-
 #include <unistd.h>
 
 #include <csignal>
@@ -12,8 +10,8 @@
 
 namespace berth::cli {
 
-command_run::command_run(asio::io_context& io)
-    : place(make_process_context(io)),
+command_run::command_run(asio::io_context& io, process_context_options options)
+    : place(make_process_context(io, std::move(options))),
       out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
       signals(io),
       group(io.get_executor()) {}

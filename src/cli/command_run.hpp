@@ -4,7 +4,7 @@
 #include "cli/standard_stream.hpp"
 #include "core/task_group.hpp"
 
-#include <berth/context.hpp>
+#include <berth/process_context.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -16,7 +16,7 @@ namespace berth::cli {
 
 /// One command on this host, its place, and the coroutines that run beside each other for it.
 struct command_run {
-  explicit command_run(asio::io_context& io);
+  command_run(asio::io_context& io, process_context_options options);
 
   context place;
   std::optional<handle> where;

@@ -10,6 +10,7 @@
 #include "core/compat.hpp"
 
 #include <berth/error.hpp>
+#include <berth/process_context.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,10 +33,22 @@ using clock = std::chrono::steady_clock;
 // What a signal needs to be on its way before we stop.
 constexpr auto sending_time = 20ms;
 
+process_context_options context_options(const exec_options& given) {
+  process_context_options options;
+  options.inherit_env = given.inherit_env;
+  options.login_environment = given.login_env;
+  if (given.login_env) {
+    options.log = [](log_level level, std::string_view text) {
+      if (level == log_level::warning) print_error("exec", text);
+    };
+  }
+  return options;
+}
+
 /// Everything of one `berth exec`; shared by the coroutines that run beside each other.
 struct exec_run : command_run {
   exec_run(asio::io_context& io, exec_options given)
-      : command_run(io),
+      : command_run(io, context_options(given)),
         options(std::move(given)),
         err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out) {}
 
@@ -106,7 +119,9 @@ task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
 
 task<void> work(std::shared_ptr<exec_run> run) {
   const end_of_work at_end{*run};
-  auto where = co_await run->place.spawn();
+  spawn_options at;
+  if (run->options.login_env) at.cwd(run->options.cwd);  // where the login shell is asked
+  auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   const auto failure = co_await run_command(run);
   if (!failure) {
@@ -142,6 +157,7 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
     if (signo == SIGTSTP) {
       co_await stop_together(run);
     } else if (!run->running) {
+      if (signo == SIGINT) ++run->interrupts;
       run->code = 128 + signo;
       run->group.cancel();
     } else if (signo == SIGINT && ++run->interrupts > 1) {

@@ -26,6 +26,9 @@ Options:
   --unset-env NAME      remove a variable
   --env-file FILE       set variables from a file: NAME=VALUE or NAME a line, # for comments
                         (removals come first, then files, then --env)
+  --clean-env           pass on none of our variables
+  --inherit-env NAME    pass on this one only, or all that begin so: 'LC_*'; may be repeated
+  --login-env           begin with what the user's login shell sets: PATH of nvm, rbenv, direnv
   --timeout TIME        end the command after this time: 30s, 1.5s, 200ms, 2m, 1h30m
   --idle-timeout TIME   end it after this time without output
   --grace TIME          how long it may take to end after TERM, before KILL; default 2s
@@ -37,7 +40,9 @@ INT, TERM, HUP and QUIT are passed on to the command. A second INT ends it with 
 Control Z stops it with us.
 
 What the command leaves running ends with berth: a server put in the background, and daemons too,
-such as those of tmux, gradle or emacs. Start those outside if they shall stay.
+such as those of tmux, gradle or emacs. Start those outside if they shall stay. Background commands
+with logs, and terminals to come back to, live as long as the program that owns them: they are for
+users of the library, since each berth is a process of its own.
 
 Exit code:
   the command's; 128+N when signal N ended it
@@ -62,7 +67,7 @@ void declare_options(CLI::App& app) {
   app.set_help_flag("");
   declare_place_options(app);
   for (const char* names : {"--timeout", "--idle-timeout", "--grace"}) add_value(app, names);
-  for (const char* names : {"--merge-stderr", "--json", "-h,--help"}) app.add_flag(names);
+  for (const char* names : {"--merge-stderr", "--json", "--login-env", "-h,--help"}) app.add_flag(names);
 }
 
 std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std::string& name) {
@@ -85,6 +90,8 @@ exec_options parse_exec_options(const words& arguments) {
   if (divided.command.empty()) throw usage_error("no command given; 'berth help exec' shows how");
   options.command_words = std::move(divided.command);
   options.env = environment_of(app);
+  options.inherit_env = inherited_names(app);
+  options.login_env = app.count("--login-env") > 0;
   options.timeout = limit_of(app, "--timeout");
   options.idle_timeout = limit_of(app, "--idle-timeout");
   options.grace = duration_of(app, "--grace");

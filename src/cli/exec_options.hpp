@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::cli {
 
@@ -19,6 +20,9 @@ struct exec_options {
   words command_words;
   std::string cwd = {};
   env_changes env = {};
+  /// Which of our variables the command inherits; all of them where nothing is said.
+  std::optional<std::vector<std::string>> inherit_env = {};
+  bool login_env = false;
   std::optional<std::chrono::milliseconds> timeout = {};
   std::optional<std::chrono::milliseconds> idle_timeout = {};
   std::optional<std::chrono::milliseconds> grace = {};

@@ -2,6 +2,7 @@
 
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
+#include "cli/file_words.hpp"
 #include "cli/shell_command.hpp"
 #include "cli/shell_options.hpp"
 #include "cli/subcommand.hpp"
@@ -26,6 +27,12 @@ static_assert(version == BERTH_VERSION, "include/berth/version.hpp and meson.bui
 const subcommand subcommands[] = {
     {"exec", "run a command, pass its output on, and end with its exit code", exec_help, exec_command},
     {"shell", "open a terminal: your shell, or a program that draws", shell_help, shell_command},
+    {"read", "write the bytes of files to standard output", read_help, read_command},
+    {"write", "replace a file by standard input, in one step", write_help, write_command},
+    {"ls", "list directories", ls_help, ls_command},
+    {"cp", "copy a file or a tree to a place or from it", cp_help, cp_command},
+    {"rm", "remove files and directories", rm_help, rm_command},
+    {"mkdir", "make directories with their parents", mkdir_help, mkdir_command},
 };
 
 const subcommand* find_subcommand(std::string_view name) {
@@ -49,7 +56,8 @@ std::string general_help() {
       "\n"
       "Examples:\n"
       "  berth exec --timeout 30s 'make test'\n"
-      "  berth shell --cwd app\n";
+      "  berth shell --cwd app\n"
+      "  berth ls -l src\n";
   return text;
 }
 

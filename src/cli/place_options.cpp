@@ -5,26 +5,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 namespace berth::cli {
 
 void declare_place_options(CLI::App& app) {
-  for (const char* names : {"--cwd", "-e,--env", "--unset-env", "--env-file"}) add_value(app, names);
-}
-
-std::string directory_of(const CLI::App& app) {
-  auto path = last_value_of(app, "--cwd");
-  if (!path) return std::string();
-  std::error_code failure;
-  const auto status = std::filesystem::status(*path, failure);
-  if (status.type() != std::filesystem::file_type::directory) {
-    const auto why = failure ? failure : std::make_error_code(std::errc::not_a_directory);
-    throw usage_error(fmt::format("--cwd {}: {}", *path, why.message()));
-  }
-  return std::move(*path);
+  for (const char* names : {"--cwd", "-e,--env", "--unset-env", "--env-file", "--inherit-env"}) add_value(app, names);
+  app.add_flag("--clean-env");
 }
 
 env_changes environment_of(const CLI::App& app) {
@@ -38,6 +25,18 @@ env_changes environment_of(const CLI::App& app) {
   for (const auto& path : values_of(app, "--env-file")) add_env_file(changes, path);
   for (const auto& entry : values_of(app, "--env")) add_variable(changes, entry, "--env");
   return changes;
+}
+
+std::optional<std::vector<std::string>> inherited_names(const CLI::App& app) {
+  auto names = values_of(app, "--inherit-env");
+  if (names.empty() && app.count("--clean-env") == 0) return std::nullopt;
+  for (const auto& name : names) {
+    const auto star = name.find('*');
+    const bool usable = !name.empty() && name.find('=') == std::string::npos && (star >= name.size() - 1);
+    if (!usable)
+      throw usage_error(fmt::format("--inherit-env: '{}' is no variable name; write NAME or 'PREFIX*'", name));
+  }
+  return names;
 }
 
 command command_of(const words& given) { return given.size() == 1 ? command(given.front()) : command(given); }

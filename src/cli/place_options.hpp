@@ -6,7 +6,9 @@
 
 #include <berth/command.hpp>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -14,15 +16,14 @@ class App;
 
 namespace berth::cli {
 
-/// --cwd, --env, --unset-env, --env-file.
+/// --cwd, --env, --unset-env, --env-file, --inherit-env, --clean-env.
 void declare_place_options(CLI::App& app);
-
-/// The directory of --cwd, which must be there; empty without. Throws usage_error: a directory that cannot be entered is a mistake
-/// of the caller's, not a command that failed.
-std::string directory_of(const CLI::App& app);
 
 /// Removals come first, then files, then --env. Throws usage_error.
 env_changes environment_of(const CLI::App& app);
+
+/// Which of our variables the place begins with; nullopt means all. Throws usage_error.
+std::optional<std::vector<std::string>> inherited_names(const CLI::App& app);
 
 /// One word is shell text, several are a program and its arguments.
 command command_of(const words& given);

@@ -31,10 +31,16 @@ constexpr auto hearing_time = 20ms;
 // A stop that stops us not: TTIN is ignored, or nobody is there who could bring us to the foreground.
 constexpr int most_stops = 100;
 
+process_context_options context_options(const shell_options& given) {
+  process_context_options options;
+  options.inherit_env = given.inherit_env;
+  return options;
+}
+
 /// Everything of one `berth shell`; shared by the coroutines that run beside each other.
 struct shell_run : command_run {
   shell_run(asio::io_context& io, shell_options given)
-      : command_run(io), options(std::move(given)), terminal(STDIN_FILENO) {}
+      : command_run(io, context_options(given)), options(std::move(given)), terminal(STDIN_FILENO) {}
 
   shell_options options;
   raw_terminal terminal;

@@ -30,6 +30,8 @@ Options:
   --unset-env NAME      remove a variable
   --env-file FILE       set variables from a file: NAME=VALUE or NAME a line, # for comments
                         (removals come first, then files, then --env)
+  --clean-env           pass on none of our variables but TERM
+  --inherit-env NAME    pass on this one only, or all that begin so: 'LC_*'; may be repeated
   -h, --help            this text
 
 Standard input and output must be a terminal. In a pipe or a script, use 'berth exec'.
@@ -90,6 +92,7 @@ shell_options parse_shell_options(const words& arguments) {
   options.command_words = std::move(divided.command);
   options.env = environment_of(app);
   options.cwd = directory_of(app);
+  options.inherit_env = inherited_names(app);
   return options;
 }
 

@@ -6,8 +6,10 @@
 
 #include <berth/command.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::cli {
 
@@ -17,6 +19,8 @@ struct shell_options {
   words command_words = {};  ///< empty: the login shell
   std::string cwd = {};
   env_changes env = {};
+  /// Which of our variables the shell inherits; all of them where nothing is said.
+  std::optional<std::vector<std::string>> inherit_env = {};
   bool help = false;
 };
 

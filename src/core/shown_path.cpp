@@ -58,8 +58,20 @@ std::string escaped(std::string_view path) {
 
 }  // namespace
 
+std::string quoted_path(std::string_view path) { return "'" + escaped(path) + "'"; }
+
+bool is_showable(std::string_view path) {
+  for (std::size_t at = 0; at < path.size();) {
+    const auto size = utf8_ceil(path, at + 1) - at;
+    const auto character = path.substr(at, size);
+    if (!is_utf8(character) || is_control(character)) return false;
+    at += size;
+  }
+  return true;
+}
+
 std::string shown_path(std::string_view path) {
-  if (path.size() <= longest_shown) return "'" + escaped(path) + "'";
+  if (path.size() <= longest_shown) return quoted_path(path);
   const auto head = utf8_floor(path, longest_shown / 2);
   const auto tail = utf8_ceil(path, path.size() - longest_shown / 2);
   return "'" + escaped(path.substr(0, head)) + "[...]" + escaped(path.substr(tail)) + "'";

@@ -58,6 +58,10 @@ host_place::~host_place() {
 
 task<void> host_place::open() { return open_in(state_); }
 
+void host_place::set_changes(std::vector<std::string> changes) {
+  state_->changes = std::make_shared<const std::vector<std::string>>(std::move(changes));
+}
+
 task<std::unique_ptr<backend_process>> host_place::start(command what) { return start_in(state_, std::move(what)); }
 
 task<void> host_place::destroy() { return destroy_all(state_); }

@@ -16,7 +16,7 @@
 namespace berth {
 
 struct host_place_options {
-  /// What the resident is started with, also a second one: the caller's environment as it was.
+  /// What the resident is started with, also a second one, and what commands inherit: of the caller's environment as it was.
   std::vector<std::string> env = {};
   /// On top of it, for every command: "NAME=VALUE" sets, "NAME" removes.
   std::vector<std::string> changes = {};
@@ -34,6 +34,8 @@ class host_place final : public backend_place {
 
   /// Starts the resident now, so that it is known whether it can be.
   task<void> open();
+  /// What changes for commands from now on, in place of host_place_options::changes.
+  void set_changes(std::vector<std::string> changes);
   task<std::unique_ptr<backend_process>> start(command what) override;
   task<void> destroy() override;
   backend_files* files() noexcept override { return &files_; }

@@ -1,29 +1,17 @@
 #include "host/process_backend.hpp"
 
 #include "berth/error.hpp"
+#include "host/environment.hpp"
 #include "host/host_place.hpp"
+#include "host/login_environment.hpp"
 #include "host/working_directory.hpp"
 
 #include <asio/io_context.hpp>
-
-#include <unistd.h>
 
 #include <utility>
 
 namespace berth {
 namespace {
-
-std::vector<std::string> current_environment() {
-  std::vector<std::string> all;
-  for (char** each = ::environ; each != nullptr && *each != nullptr; ++each) all.emplace_back(*each);
-  return all;
-}
-
-void check_name(const std::string& name) {
-  const bool usable = !name.empty() && name.find('=') == name.npos && name.find('\0') == name.npos;
-  if (!usable)
-    throw error(make_error_code(errc::invalid_argument), "env: '" + name + "' cannot be the name of a variable");
-}
 
 class process_backend final : public context_backend {
  public:
@@ -56,11 +44,11 @@ class process_backend final : public context_backend {
 
     std::vector<std::string> changes(const spawn_options& more) const {
       std::vector<std::string> all;
-      for (const std::string& name : options.unset_env) check_name(name);
+      for (const std::string& name : options.unset_env) check_variable_name(name, "unset_env");
       all = options.unset_env;
       for (const auto* list : {&options.env, &more.env()}) {
         for (const auto& [name, value] : *list) {
-          check_name(name);
+          check_variable_name(name, "env");
           all.push_back(name + "=" + value);
         }
       }
@@ -74,9 +62,28 @@ class process_backend final : public context_backend {
     std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
   };
 
+  /// The place has the shell's environment then, or, with a warning, none of it.
+  static task<void> log_in(std::shared_ptr<shared> self, std::shared_ptr<host_place> place, login_question question) {
+    auto changes = question.changes;
+    auto find = [] { return current_login_user(); };
+    auto finding = self->pool->run(find);
+    login_user who = co_await std::move(finding);
+    try {
+      auto asking = ask_login_shell(std::move(question), std::move(who));
+      auto all = co_await std::move(asking);
+      all.insert(all.end(), changes.begin(), changes.end());
+      place->set_changes(std::move(all));
+    } catch (const error& failure) {
+      if (is_cancelled(failure.code())) throw;
+      self->log.warning("login environment: " + failure.message() + "; commands run without it");
+    }
+  }
+
   static task<spawned_place> spawn_in(std::shared_ptr<shared> self, spawn_options options) {
+    if (self->options.login_timeout.count() <= 0)
+      throw error(make_error_code(errc::invalid_argument), "login_timeout: must be more than 0");
     host_place_options place_options;
-    place_options.env = current_environment();
+    place_options.env = inherited_environment(self->options.inherit_env);
     place_options.changes = self->changes(options);
     place_options.transport = self->transport;
     place_options.pool = self->pool;
@@ -85,8 +92,12 @@ class process_backend final : public context_backend {
     auto make = [wanted] { return make_working_directory(wanted); };
     auto making = self->pool->run(make);
     std::string cwd = co_await std::move(making);
+    login_question question{
+        self->executor, self->pool, {}, cwd, place_options.env, place_options.changes, self->options.login_timeout};
     const auto place = std::make_shared<host_place>(self->executor, std::move(place_options));
     co_await place->open();
+    question.place = place;
+    if (self->options.login_environment) co_await log_in(self, place, std::move(question));
     spawned_place done;
     done.place = place;
     done.cwd = std::move(cwd);

@@ -4,6 +4,8 @@
 #include "cli/exec_report.hpp"
 #include "cli/program.hpp"
 
+#include <CLI/CLI.hpp>
+
 using namespace berth;
 using namespace berth::cli;
 using namespace std::chrono_literals;
@@ -119,4 +121,15 @@ TEST_CASE("arguments: a mistake is one line on standard error, and 125") {
     CHECK(test::count_lines(done.err) == 1);
     CHECK(done.err.starts_with(arguments.front() == "exec" ? "berth: exec: " : "berth: unknown command"));
   }
+}
+
+TEST_CASE("arguments: options and words in any order, up to --") {
+  CLI::App app("", "ls");
+  add_value(app, "-e,--env");
+  app.add_flag("-l");
+  const auto sorted = sort_words(app, {"a", "-le", "1", "-", "--env=2", "b", "--", "-l", "--"});
+  CHECK(sorted.options == words{"-l", "-e", "1", "--env", "2"});
+  CHECK(sorted.command == words{"a", "-", "b", "-l", "--"});
+  CHECK_THROWS_AS(sort_words(app, {"a", "-x"}), usage_error);
+  CHECK_THROWS_AS(sort_words(app, {"a", "-e"}), usage_error);
 }

@@ -45,7 +45,7 @@ TEST_CASE("signals: an INT that ends the command ends us as well, so that the lo
 TEST_CASE("limits: few threads and small files are no hang and no signal") {
   nothing_left guard;
 #ifndef __SANITIZE_ADDRESS__  // which needs terabytes of addresses
-  auto few = program::shell("ulimit -v 20000; exec timeout 20 \"$0\" exec 'echo hi'");
+  auto few = program::shell("ulimit -v 70000; exec timeout 20 \"$0\" exec 'echo hi'");
   CHECK(few.end().out == "hi\n");
 #endif
   auto small = program::shell("ulimit -f 10; exec \"$0\" exec 'echo hi'");

@@ -104,6 +104,8 @@ TEST_CASE("shell: directory and environment are those asked for, and TERM passes
   CHECK(session.shows("[/ b none vt100]"));
   CHECK(session.shows("[dumb]"));
   CHECK(session.shows("[vt220]"));
+  terminal_session clean("TERM=vt100 A=b B=c \"$0\" shell --inherit-env A 'echo \"[$A ${B-none} $TERM]\"'");
+  CHECK(clean.shows("[b none vt100]"));
 }
 
 TEST_CASE("shell: a terminal that does not know its size is one of 80 columns and 24 rows") {

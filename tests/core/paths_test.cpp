@@ -100,3 +100,10 @@ TEST_CASE("options: what excludes one another or makes no sense is refused") {
   CHECK_THROWS_AS(write_options().mode(01777).validate(), error);
   CHECK_NOTHROW(write_options().mode(0777).validate());
 }
+
+TEST_CASE("paths: what a terminal can show as it is, and whole quoted paths") {
+  for (const char* path : {"", "a b", "it's", "back\\slash", "\xc3\xa9"}) CHECK(is_showable(path));
+  for (const char* path : {"a\nb", "a\xff", "\x1b[0m", "\x7f", "\xc2\x9b", "\xe2\x80\xae"})
+    CHECK_FALSE(is_showable(path));
+  CHECK(quoted_path(std::string(1000, 'x') + "\n") == "'" + std::string(1000, 'x') + "\\n'");
+}

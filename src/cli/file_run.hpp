@@ -1,0 +1,65 @@
+#pragma once
+/// What the words for files share: a place, standard output, signals, exit codes.
+
+#include "cli/standard_stream.hpp"
+#include "cli/subcommand.hpp"
+#include "core/task_group.hpp"
+
+#include <berth/context.hpp>
+
+#include <asio/signal_set.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace berth::cli {
+
+/// Something that was asked for could not be done; the others were.
+inline constexpr int exit_file_failure = 1;
+
+/// One call of such a word; shared by the coroutines of it.
+struct file_run {
+  file_run(asio::io_context& io, std::string_view name);
+
+  std::string_view word;
+  context place;
+  std::optional<handle> where;
+  standard_stream out;
+  asio::signal_set signals;
+  task_group group;
+  bool has_failed = false;
+  bool finished = false;
+  int signal = 0;  ///< that is to end us
+};
+
+/// What a word does in its place.
+using file_job = std::function<task<void>(std::shared_ptr<file_run>)>;
+
+/// Makes a place in the directory (ours if empty) and does the job there. INT, TERM, HUP and QUIT cancel it, and end us when it has
+/// ended; a second one ends us at once.
+task<int> run_in_place(asio::io_context& io, std::string_view word, std::string cwd, file_job job);
+
+/// Awaits. A failure is told in one line and counts for the exit code; what comes behind it goes on.
+task<void> attempt(std::shared_ptr<file_run> run, task<void> work);
+
+/// Writes to standard output. A failure of that ends the run.
+task<void> put(std::shared_ptr<file_run> run, std::string bytes);
+
+/// The arguments of a word for files: options and paths in any order.
+struct file_words {
+  words paths;
+  std::string cwd;
+  bool help = false;
+};
+
+/// Adds `--cwd` and `--help`, which all of them have, and reads. Throws usage_error, also where there are fewer paths than this.
+file_words parse_file_words(CLI::App& app, const words& arguments, std::size_t fewest);
+
+}  // namespace berth::cli
