@@ -72,6 +72,12 @@ std::string terminal_kind() {
   return named != nullptr && named[0] != '\0' ? named : "dumb";
 }
 
+/// Accounts that nobody is to use have a shell that refuses.
+bool lets_in(std::string_view shell) {
+  const bool refuses = shell.ends_with("/nologin") || shell.ends_with("/false");
+  return shell.starts_with('/') && !refuses && ::access(std::string(shell).c_str(), X_OK) == 0;
+}
+
 void check_context(const CLI::App& app) {
   const auto kind = last_value_of(app, "--context");
   if (kind && *kind != "process") throw usage_error(fmt::format("--context {}: there is only 'process'", *kind));
@@ -97,7 +103,10 @@ shell_options parse_shell_options(const words& arguments) {
 }
 
 command make_shell(const shell_options& options, terminal_size size) {
-  command what = options.command_words.empty() ? argv(login_shell(), "-l") : command_of(options.command_words);
+  const bool is_login = options.command_words.empty();
+  const auto shell = is_login ? login_shell() : std::string();
+  command what = is_login ? argv(shell, "-l") : command_of(options.command_words);
+  if (is_login) what.env("SHELL", shell);
   what.env("TERM", terminal_kind());
   set_place(what, options.cwd, options.env);
   what.terminal(size.columns(), size.rows());
@@ -107,11 +116,12 @@ command make_shell(const shell_options& options, terminal_size size) {
 }
 
 std::string login_shell() {
-  const char* named = std::getenv("SHELL");
-  if (named != nullptr && named[0] == '/') return named;
-  const passwd* user = ::getpwuid(::getuid());
-  const bool has_shell = user != nullptr && user->pw_shell != nullptr && user->pw_shell[0] == '/';
-  return has_shell ? user->pw_shell : "/bin/sh";
+  const passwd* const user = ::getpwuid(::getuid());
+  const char* const listed = user != nullptr ? user->pw_shell : nullptr;
+  for (const char* const shell : {listed, static_cast<const char*>(std::getenv("SHELL"))}) {
+    if (shell != nullptr && lets_in(shell)) return shell;
+  }
+  return "/bin/sh";
 }
 
 }  // namespace berth::cli

@@ -3,7 +3,7 @@
 #include "cli/shell_window.hpp"
 #include "cli/terminal_session.hpp"
 
-#include <cstdlib>
+#include <cstdio>
 
 using namespace berth::test;
 
@@ -74,10 +74,15 @@ TEST_CASE("shell: control D ends it") {
 }
 
 TEST_CASE("shell: without a command it is the login shell, which reads its profile") {
+  const auto shell = berth::cli::login_shell();
+  if (!shell.ends_with("/sh") && !shell.ends_with("/bash") && !shell.ends_with("/dash")) {
+    std::printf("SKIPPED: shell: without a command it is the login shell: %s has other profiles\n", shell.c_str());
+    return;
+  }
   nothing_left guard;
   temp_dir home;
   write_whole_file(home / ".profile", "PS1='login> '\ncase $- in *i*) echo interactive;; esac\n");
-  terminal_session session("HOME='" + home.path().string() + "' SHELL=/bin/sh \"$0\" shell; echo code $?");
+  terminal_session session("HOME='" + home.path().string() + "' \"$0\" shell; echo code $?");
   REQUIRE(session.shows("interactive"));
   REQUIRE(session.shows("login> "));
   session.type("exit 4\r");
