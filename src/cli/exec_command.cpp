@@ -1,5 +1,6 @@
 #include "cli/exec_command.hpp"
 
+#include "cli/command_run.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/exec_report.hpp"
 #include "cli/json_events.hpp"
@@ -7,14 +8,12 @@
 #include "cli/standard_stream.hpp"
 #include "cli/stdin_pump.hpp"
 #include "core/compat.hpp"
-#include "core/task_group.hpp"
 
 #include <berth/error.hpp>
 #include <berth/process_context.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -34,7 +33,7 @@ using clock = std::chrono::steady_clock;
 // What a signal needs to be on its way before we stop.
 constexpr auto sending_time = 20ms;
 
-process_context_options place_options(const exec_options& given) {
+process_context_options context_options(const exec_options& given) {
   process_context_options options;
   options.inherit_env = given.inherit_env;
   options.login_environment = given.login_env;
@@ -47,51 +46,30 @@ process_context_options place_options(const exec_options& given) {
 }
 
 /// Everything of one `berth exec`; shared by the coroutines that run beside each other.
-struct exec_run {
+struct exec_run : command_run {
   exec_run(asio::io_context& io, exec_options given)
-      : options(std::move(given)),
-        place(make_process_context(io, place_options(options))),
-        out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
-        err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out),
-        signals(io),
-        group(io.get_executor()) {}
+      : command_run(io, context_options(given)),
+        options(std::move(given)),
+        err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out) {}
 
   exec_options options;
-  context place;
-  std::optional<handle> where;
-  std::optional<process> running;
-  standard_stream out;
   standard_stream err;
   json_events events;
-  asio::signal_set signals;
-  task_group group;
 
   exec_summary summary;
   int code = exit_own_failure;
   int interrupts = 0;
   bool told_result = false;
-  bool finished = false;
 };
 
 // ---- the command --------------------------------------------------------------------------------------------------------
-
-/// Gives the failure of our own output; a failure of the command's is thrown.
-task<std::error_code> put(standard_stream& stream, std::string bytes) {
-  try {
-    co_await stream.write(std::move(bytes));
-  } catch (const std::system_error& failure) {
-    if (is_cancelled(failure.code())) throw;
-    co_return failure.code();
-  }
-  co_return std::error_code();
-}
 
 task<std::error_code> pass_on(std::shared_ptr<exec_run> run, chunk piece) {
   const bool is_out = piece.stream() == output_stream::std_out;
   (is_out ? run->summary.out_bytes : run->summary.err_bytes) += piece.bytes().size();
   auto& stream = is_out || run->options.json ? run->out : run->err;
   auto bytes = run->options.json ? run->events.output(piece) : std::move(piece).bytes();
-  co_return co_await put(stream, std::move(bytes));
+  co_return co_await try_write(stream, std::move(bytes));
 }
 
 task<std::error_code> pass_on_all(std::shared_ptr<exec_run> run) {
@@ -115,7 +93,7 @@ void sum_up(exec_run& run, clock::time_point began) {
 
 task<std::error_code> write_event(std::shared_ptr<exec_run> run, std::string lines) {
   if (!run->options.json) co_return std::error_code();
-  co_return co_await put(run->out, std::move(lines));
+  co_return co_await try_write(run->out, std::move(lines));
 }
 
 /// From the start of the command to its last byte. Gives the failure of our own output.
@@ -138,15 +116,6 @@ task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
   run->told_result = true;
   co_return co_await write_event(run, std::move(lines));
 }
-
-/// Whatever happens in it, the loop that waits for signals comes to its end too.
-struct end_of_work {
-  exec_run& run;
-  ~end_of_work() {
-    run.finished = true;
-    run.signals.cancel();
-  }
-};
 
 task<void> work(std::shared_ptr<exec_run> run) {
   const end_of_work at_end{*run};
@@ -174,9 +143,7 @@ task<void> stop_together(std::shared_ptr<exec_run> run) {
   if (run->running) run->running->signal(SIGSTOP);
   asio::steady_timer sent(run->place.get_executor(), sending_time);
   co_await sent.async_wait(asio::use_awaitable);
-  run->signals.remove(SIGTSTP);
-  ::raise(SIGTSTP);  // as the shell expects it, which waits for us to stop
-  run->signals.add(SIGTSTP);
+  stop_ourselves(run->signals);
   if (run->running) run->running->signal(SIGCONT);
 }
 
@@ -205,18 +172,11 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
 
 // ---- from beginning to end ------------------------------------------------------------------------------------------------
 
-task<void> run_all(std::shared_ptr<exec_run> run) {
-  run->group.spawn(work(run));
-  const auto failure = co_await failure_of(pass_signals_on(run));
-  if (failure) run->group.cancel();
-  co_await run->group.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
 task<int> run_exec(asio::io_context& io, exec_options options) {
   const auto run = std::make_shared<exec_run>(io, std::move(options));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP});
-  const auto failure = co_await failure_of(run_all(run));
+  auto running = run_beside(run, work(run), pass_signals_on(run));
+  const auto failure = co_await failure_of(std::move(running));
   run->running.reset();
   const auto ending = co_await failure_of(end_place(run->place, run->where));
   std::string message = "cancelled";

@@ -1,6 +1,7 @@
 #include "cli/exec_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/place_options.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -64,36 +65,9 @@ namespace {
 
 void declare_options(CLI::App& app) {
   app.set_help_flag("");
-  for (const char* names :
-       {"--cwd", "-e,--env", "--unset-env", "--env-file", "--inherit-env", "--timeout", "--idle-timeout", "--grace"}) {
-    add_value(app, names);
-  }
-  for (const char* names : {"--merge-stderr", "--json", "--clean-env", "--login-env", "-h,--help"}) app.add_flag(names);
-}
-
-env_changes collect_environment(const CLI::App& app) {
-  env_changes changes;
-  for (auto& name : values_of(app, "--unset-env")) {
-    if (name.empty() || name.find('=') != std::string::npos) {
-      throw usage_error(fmt::format("--unset-env: '{}' is no variable name", name));
-    }
-    changes.push_back({std::move(name), std::nullopt});
-  }
-  for (const auto& path : values_of(app, "--env-file")) add_env_file(changes, path);
-  for (const auto& entry : values_of(app, "--env")) add_variable(changes, entry, "--env");
-  return changes;
-}
-
-std::optional<std::vector<std::string>> inherited_names(const CLI::App& app) {
-  auto names = values_of(app, "--inherit-env");
-  if (names.empty() && app.count("--clean-env") == 0) return std::nullopt;
-  for (const auto& name : names) {
-    const auto star = name.find('*');
-    const bool usable = !name.empty() && name.find('=') == std::string::npos && (star >= name.size() - 1);
-    if (!usable)
-      throw usage_error(fmt::format("--inherit-env: '{}' is no variable name; write NAME or 'PREFIX*'", name));
-  }
-  return names;
+  declare_place_options(app);
+  for (const char* names : {"--timeout", "--idle-timeout", "--grace"}) add_value(app, names);
+  for (const char* names : {"--merge-stderr", "--json", "--login-env", "-h,--help"}) app.add_flag(names);
 }
 
 std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std::string& name) {
@@ -115,7 +89,7 @@ exec_options parse_exec_options(const words& arguments) {
   if (options.help) return options;
   if (divided.command.empty()) throw usage_error("no command given; 'berth help exec' shows how");
   options.command_words = std::move(divided.command);
-  options.env = collect_environment(app);
+  options.env = environment_of(app);
   options.inherit_env = inherited_names(app);
   options.login_env = app.count("--login-env") > 0;
   options.timeout = limit_of(app, "--timeout");
@@ -128,15 +102,8 @@ exec_options parse_exec_options(const words& arguments) {
 }
 
 command make_command(const exec_options& options) {
-  const bool is_shell_text = options.command_words.size() == 1;
-  command what = is_shell_text ? command(options.command_words.front()) : command(options.command_words);
-  if (!options.cwd.empty()) what.cwd(options.cwd);
-  for (const auto& change : options.env) {
-    if (change.value)
-      what.env(change.name, *change.value);
-    else
-      what.unset_env(change.name);
-  }
+  command what = command_of(options.command_words);
+  set_place(what, options.cwd, options.env);
   if (options.timeout) what.timeout(*options.timeout);
   if (options.idle_timeout) what.idle_timeout(*options.idle_timeout);
   if (options.grace) what.grace(*options.grace);

@@ -12,32 +12,38 @@ bool is_expected(int signo) {
   return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT || signo == SIGPIPE;
 }
 
-void tell_status(const exec_options& options, const exit_status& status) {
+}  // namespace
+
+void tell_status(std::string_view subcommand, const exit_status& status) {
   switch (status.reason()) {
     case end_reason::exited:
     case end_reason::cancelled:
       return;
-    case end_reason::timed_out:
-      return print_error(fmt::format("timed out after {}", duration_text(*options.timeout)));
-    case end_reason::idle_timed_out:
-      return print_error(fmt::format("timed out after {} without output", duration_text(*options.idle_timeout)));
     case end_reason::signaled:
       if (is_expected(status.signal())) return;
       return print_error(fmt::format("ended by {}", describe(status)));
     case end_reason::start_failed:
-      return print_error("exec", status.message());
+      return print_error(subcommand, status.message());
     default:
-      return print_error("exec", describe(status));
+      return print_error(subcommand, describe(status));
   }
 }
 
-}  // namespace
+void tell_survivors(std::string_view subcommand, const std::vector<survivor>& survivors) {
+  for (const auto& one : survivors) {
+    print_error(subcommand, fmt::format("process {} ({}) of another user could not be ended", one.pid, one.name));
+  }
+}
 
 void tell_end(const exec_options& options, const exec_summary& summary) {
-  tell_status(options, summary.status);
-  for (const auto& one : summary.survivors) {
-    print_error("exec", fmt::format("process {} ({}) of another user could not be ended", one.pid, one.name));
-  }
+  const auto& status = summary.status;
+  if (status.reason() == end_reason::timed_out)
+    print_error(fmt::format("timed out after {}", duration_text(*options.timeout)));
+  else if (status.reason() == end_reason::idle_timed_out)
+    print_error(fmt::format("timed out after {} without output", duration_text(*options.idle_timeout)));
+  else
+    tell_status("exec", status);
+  tell_survivors("exec", summary.survivors);
   if (summary.streams_open) print_error("exec", "what the command left running held its output open, and was ended");
 }
 

@@ -4,6 +4,8 @@
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/file_words.hpp"
+#include "cli/shell_command.hpp"
+#include "cli/shell_options.hpp"
 #include "cli/subcommand.hpp"
 
 #include <berth/version.hpp>
@@ -25,6 +27,7 @@ static_assert(version == BERTH_VERSION, "include/berth/version.hpp and meson.bui
 
 const subcommand subcommands[] = {
     {"exec", "run a command, pass its output on, and end with its exit code", exec_help, exec_command},
+    {"shell", "open a terminal: your shell, or a program that draws", shell_help, shell_command},
     {"read", "write the bytes of files to standard output", read_help, read_command},
     {"write", "replace a file by standard input, in one step", write_help, write_command},
     {"ls", "list directories", ls_help, ls_command},
@@ -55,6 +58,7 @@ std::string general_help() {
       "\n"
       "Examples:\n"
       "  berth exec --timeout 30s 'make test'\n"
+      "  berth shell --cwd app\n"
       "  berth ls -l src\n";
   return text;
 }

@@ -1,6 +1,9 @@
 #include "cli/standard_stream.hpp"
 
+#include "cli/raw_terminal.hpp"
 #include "core/compat.hpp"
+
+#include <berth/error.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -43,12 +46,6 @@ transfer transfer_of(int fd) {
   }
   if (S_ISSOCK(about.st_mode)) return transfer::socket;
   return S_ISFIFO(about.st_mode) || ::isatty(fd) == 1 ? transfer::non_blocking : transfer::small_pieces;
-}
-
-/// Does the terminal serve another job? Reading would then stop us.
-bool is_in_background(int fd) {
-  const pid_t foreground = ::tcgetpgrp(fd);
-  return foreground != -1 && foreground != ::getpgrp();
 }
 
 }  // namespace
@@ -172,6 +169,16 @@ task<void> standard_stream::write_to(std::shared_ptr<state> self, std::string by
       throw std::system_error(failure, std::system_category());
     }
   }
+}
+
+task<std::error_code> try_write(standard_stream& stream, std::string bytes) {
+  try {
+    co_await stream.write(std::move(bytes));
+  } catch (const std::system_error& failure) {
+    if (is_cancelled(failure.code())) throw;
+    co_return failure.code();
+  }
+  co_return std::error_code();
 }
 
 }  // namespace berth::cli

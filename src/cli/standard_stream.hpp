@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <system_error>
 
 namespace berth::cli {
 
@@ -41,5 +42,10 @@ class standard_stream {
 
   std::shared_ptr<state> state_;
 };
+
+/// Writes all, and gives the failure of the stream instead of throwing it.
+///
+/// Life: the stream stays alive for the whole await.
+task<std::error_code> try_write(standard_stream& stream, std::string bytes);
 
 }  // namespace berth::cli

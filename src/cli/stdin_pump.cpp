@@ -10,18 +10,20 @@
 #include <asio/this_coro.hpp>
 
 #include <csignal>
+#include <string>
 #include <system_error>
+#include <utility>
 
 namespace berth::cli {
 namespace {
 
 /// The next bytes, or none where there is no more to be had.
-task<std::string> read_input(standard_stream& input) {
+task<std::string> read_input(standard_stream& input, std::string subcommand) {
   try {
     co_return co_await input.read();
   } catch (const std::system_error& failure) {
     if (is_cancelled(failure.code())) throw;
-    print_error("exec", fmt::format("standard input: {}", failure.code().message()));
+    print_error(subcommand, fmt::format("standard input: {}", failure.code().message()));
   }
   co_return std::string();
 }
@@ -39,18 +41,22 @@ task<bool> feed(process& command, std::string bytes) {
 
 }  // namespace
 
-task<void> pump_stdin(process& command) {
+task<bool> copy_stdin(process& command, std::string subcommand) {
   const auto executor = co_await asio::this_coro::executor;
-  // So a terminal answers EIO while we are in the background, instead of stopping us.
-  std::signal(SIGTTIN, SIG_IGN);
   standard_stream input(executor, STDIN_FILENO, standard_stream::direction::in);
   for (;;) {
-    auto bytes = co_await read_input(input);
-    if (bytes.empty()) break;
+    auto bytes = co_await read_input(input, subcommand);
+    if (bytes.empty()) co_return true;
     const bool wants_more = co_await feed(command, std::move(bytes));
-    if (!wants_more) co_return;
+    if (!wants_more) co_return false;
   }
-  co_await command.close_stdin();
+}
+
+task<void> pump_stdin(process& command) {
+  // So a terminal answers EIO while we are in the background, instead of stopping us.
+  std::signal(SIGTTIN, SIG_IGN);
+  const bool has_ended = co_await copy_stdin(command, "exec");
+  if (has_ended) co_await command.close_stdin();
 }
 
 }  // namespace berth::cli

@@ -1,64 +1,10 @@
-#include "cli/program.hpp"
+#include "cli/terminal_session.hpp"
 #include "support/temp_dir.hpp"
 
-#include <poll.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <csignal>
 #include <filesystem>
 #include <thread>
 
 using namespace berth::test;
-
-namespace {
-
-/// Shell text on a terminal of its own, of which the test is the user.
-class terminal_session {
- public:
-  explicit terminal_session(const std::string& text) {
-    pid_ = ::forkpty(&master_, nullptr, nullptr, nullptr);
-    if (pid_ == 0) {
-      ::execl("/bin/sh", "sh", "-c", text.c_str(), BERTH_PROGRAM, nullptr);
-      ::_exit(99);
-    }
-    REQUIRE(pid_ > 0);
-  }
-  terminal_session(const terminal_session&) = delete;
-  terminal_session& operator=(const terminal_session&) = delete;
-  ~terminal_session() {
-    ::kill(pid_, SIGKILL);
-    ::close(master_);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
-  void type(std::string_view keys) { CHECK(::write(master_, keys.data(), keys.size()) > 0); }
-
-  bool shows(std::string_view text) {
-    const auto deadline = std::chrono::steady_clock::now() + program::patience;
-    while (screen_.find(text) == std::string::npos) {
-      pollfd ready{master_, POLLIN, 0};
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      if (::poll(&ready, 1, 1000) <= 0) continue;
-      std::array<char, 4096> buffer;
-      const auto count = ::read(master_, buffer.data(), buffer.size());
-      if (count <= 0) return false;
-      screen_.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-
-  const std::string& screen() const { return screen_; }
-
- private:
-  int master_ = -1;
-  pid_t pid_ = -1;
-  std::string screen_;
-};
-
-}  // namespace
 
 TEST_CASE("terminal: control C is an INT for the command, and not the end of anything else") {
   nothing_left guard;

@@ -1,0 +1,33 @@
+#include "cli/command_run.hpp"
+
+#include "cli/orderly_end.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <utility>
+
+namespace berth::cli {
+
+command_run::command_run(asio::io_context& io, process_context_options options)
+    : place(make_process_context(io, std::move(options))),
+      out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
+      signals(io),
+      group(io.get_executor()) {}
+
+task<void> run_beside(std::shared_ptr<command_run> run, task<void> work, task<void> signal_loop) {
+  run->group.spawn(std::move(work));
+  const auto failure = co_await failure_of(std::move(signal_loop));
+  if (failure) run->group.cancel();
+  co_await run->group.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void stop_ourselves(asio::signal_set& signals) {
+  signals.remove(SIGTSTP);
+  ::raise(SIGTSTP);  // as the shell expects it, which waits for us to stop
+  signals.add(SIGTSTP);
+}
+
+}  // namespace berth::cli

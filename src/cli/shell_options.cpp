@@ -1,0 +1,127 @@
+#include "cli/shell_options.hpp"
+
+#include "cli/arguments.hpp"
+#include "cli/place_options.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <utility>
+
+namespace berth::cli {
+
+const std::string_view shell_help = R"(Usage: berth shell [OPTIONS] [--] [COMMAND]
+       berth shell [OPTIONS] [--] PROGRAM ARGUMENT...
+
+Opens a terminal in a place, in the terminal that it is called in: your login shell, or the command
+given. One word is shell text for /bin/sh; several are a program and its arguments.
+
+Every key goes inside: control C, control Z and control \ are for what runs there. Resizing is
+passed on. When the shell ends, so does berth, with its exit code, and the settings of your terminal
+are what they were.
+
+Options:
+  --context KIND        the kind of place: process, which is this host (the default)
+  --cwd DIR             start in this directory
+  -e, --env NAME=VALUE  set a variable; NAME alone passes on ours
+  --unset-env NAME      remove a variable
+  --env-file FILE       set variables from a file: NAME=VALUE or NAME a line, # for comments
+                        (removals come first, then files, then --env)
+  --clean-env           pass on none of our variables but TERM
+  --inherit-env NAME    pass on this one only, or all that begin so: 'LC_*'; may be repeated
+  -h, --help            this text
+
+Standard input and output must be a terminal. In a pipe or a script, use 'berth exec'.
+
+INT, TERM, HUP and QUIT from outside hang up the terminal inside: HUP for all that runs there, then
+KILL after 2s. TSTP stops berth and nothing else; what runs inside goes on until it has something to
+show. As a job in the background, berth stops until it is brought to the foreground.
+
+What the shell leaves running ends with berth. Commands in the background and terminals that can be
+left and found again live as long as their owner; the program berth is one process for each call and
+keeps none. They are to be had from the library: context::exec_background, context::open_terminal.
+
+Exit code:
+  that of the shell or command; 128+N when signal N ended it, or us
+  125  berth itself failed or was called wrongly
+  126  the command was found and could not be run
+  127  the command was not found
+
+Examples:
+  berth shell
+  berth shell --cwd app -e DEBUG=1
+  berth shell vim notes.txt
+  berth shell --unset-env HISTFILE -- bash --norc
+)";
+
+namespace {
+
+void declare_options(CLI::App& app) {
+  app.set_help_flag("");
+  declare_place_options(app);
+  add_value(app, "--context");
+  app.add_flag("-h,--help");
+}
+
+/// What kind of terminal ours is; the library would otherwise take it for a usual one.
+std::string terminal_kind() {
+  const char* named = std::getenv("TERM");
+  return named != nullptr && named[0] != '\0' ? named : "dumb";
+}
+
+/// Accounts that nobody is to use have a shell that refuses.
+bool lets_in(std::string_view shell) {
+  const bool refuses = shell.ends_with("/nologin") || shell.ends_with("/false");
+  return shell.starts_with('/') && !refuses && ::access(std::string(shell).c_str(), X_OK) == 0;
+}
+
+void check_context(const CLI::App& app) {
+  const auto kind = last_value_of(app, "--context");
+  if (kind && *kind != "process") throw usage_error(fmt::format("--context {}: there is only 'process'", *kind));
+}
+
+}  // namespace
+
+shell_options parse_shell_options(const words& arguments) {
+  CLI::App app("", "shell");
+  declare_options(app);
+  auto divided = divide_words(app, arguments);
+  parse_options(app, std::move(divided.options));
+
+  shell_options options;
+  options.help = app.count("--help") > 0;
+  if (options.help) return options;
+  check_context(app);
+  options.command_words = std::move(divided.command);
+  options.env = environment_of(app);
+  options.cwd = directory_of(app);
+  options.inherit_env = inherited_names(app);
+  return options;
+}
+
+command make_shell(const shell_options& options, terminal_size size) {
+  const bool is_login = options.command_words.empty();
+  const auto shell = is_login ? login_shell() : std::string();
+  command what = is_login ? argv(shell, "-l") : command_of(options.command_words);
+  if (is_login) what.env("SHELL", shell);
+  what.env("TERM", terminal_kind());
+  set_place(what, options.cwd, options.env);
+  what.terminal(size.columns(), size.rows());
+  what.input_stream();
+  what.validate();
+  return what;
+}
+
+std::string login_shell() {
+  const passwd* const user = ::getpwuid(::getuid());
+  const char* const listed = user != nullptr ? user->pw_shell : nullptr;
+  for (const char* const shell : {listed, static_cast<const char*>(std::getenv("SHELL"))}) {
+    if (shell != nullptr && lets_in(shell)) return shell;
+  }
+  return "/bin/sh";
+}
+
+}  // namespace berth::cli

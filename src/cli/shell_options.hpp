@@ -1,0 +1,36 @@
+#pragma once
+/// The arguments of `berth shell`.
+
+#include "cli/env_file.hpp"
+#include "cli/subcommand.hpp"
+
+#include <berth/command.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::cli {
+
+extern const std::string_view shell_help;
+
+struct shell_options {
+  words command_words = {};  ///< empty: the login shell
+  std::string cwd = {};
+  env_changes env = {};
+  /// Which of our variables the shell inherits; all of them where nothing is said.
+  std::optional<std::vector<std::string>> inherit_env = {};
+  bool help = false;
+};
+
+/// Reads the words behind `berth shell`, and the files that they name. Throws usage_error.
+shell_options parse_shell_options(const words& arguments);
+
+/// What is to run in a terminal of this size.
+command make_shell(const shell_options& options, terminal_size size);
+
+/// The shell of whoever runs us: the first that lets them in of that in the list of users, that of SHELL, and /bin/sh.
+std::string login_shell();
+
+}  // namespace berth::cli
