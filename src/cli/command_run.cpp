@@ -10,13 +10,13 @@
 
 namespace berth::cli {
 
-command_run::command_run(asio::io_context& io, process_context_options options)
+place_run::place_run(asio::io_context& io, process_context_options options)
     : place(make_process_context(io, std::move(options))),
       out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
       signals(io),
       group(io.get_executor()) {}
 
-task<void> run_beside(std::shared_ptr<command_run> run, task<void> work, task<void> signal_loop) {
+task<void> run_beside(std::shared_ptr<place_run> run, task<void> work, task<void> signal_loop) {
   run->group.spawn(std::move(work));
   const auto failure = co_await failure_of(std::move(signal_loop));
   if (failure) run->group.cancel();

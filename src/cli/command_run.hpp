@@ -1,5 +1,5 @@
 #pragma once
-/// What the subcommands share that run one command in a place and pass on what it says.
+/// What the subcommands share that work in a place, or run one command there and pass on what it says.
 
 #include "cli/standard_stream.hpp"
 #include "core/task_group.hpp"
@@ -14,22 +14,28 @@
 
 namespace berth::cli {
 
-/// One command on this host, its place, and the coroutines that run beside each other for it.
-struct command_run {
-  command_run(asio::io_context& io, process_context_options options);
+/// A place on this host, and the coroutines that run beside each other for it.
+struct place_run {
+  place_run(asio::io_context& io, process_context_options options);
 
   context place;
   std::optional<handle> where;
-  std::optional<process> running;
   standard_stream out;
   asio::signal_set signals;
   task_group group;
   bool finished = false;
 };
 
+/// The same with one command in it.
+struct command_run : place_run {
+  using place_run::place_run;
+
+  std::optional<process> running;
+};
+
 /// At the end of the work, whatever happened in it, the loop that waits for signals comes to its end too.
 struct end_of_work {
-  command_run& run;
+  place_run& run;
   ~end_of_work() {
     run.finished = true;
     run.signals.cancel();
@@ -37,7 +43,7 @@ struct end_of_work {
 };
 
 /// Runs both until the work has ended. A failure of either is thrown, and ends the other.
-task<void> run_beside(std::shared_ptr<command_run> run, task<void> work, task<void> signal_loop);
+task<void> run_beside(std::shared_ptr<place_run> run, task<void> work, task<void> signal_loop);
 
 /// Stops us as control Z would have, in the way that the shell waits for. Returns when we go on.
 void stop_ourselves(asio::signal_set& signals);

@@ -8,7 +8,6 @@
 #include <berth/process_context.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -30,17 +29,8 @@ class output_failure : public std::exception {
   std::error_code code_;
 };
 
-/// Whatever happens in it, the loop that waits for signals comes to its end too.
-struct end_of_job {
-  file_run& run;
-  ~end_of_job() {
-    run.finished = true;
-    run.signals.cancel();
-  }
-};
-
 task<void> do_job(std::shared_ptr<file_run> run, std::string cwd, file_job job) {
-  const end_of_job at_end{*run};
+  const end_of_work at_end{*run};
   spawn_options at;
   at.cwd(std::move(cwd));
   auto where = co_await run->place.spawn(std::move(at));
@@ -61,14 +51,6 @@ task<void> wait_for_signal(std::shared_ptr<file_run> run) {
   }
 }
 
-task<void> run_all(std::shared_ptr<file_run> run, std::string cwd, file_job job) {
-  run->group.spawn(do_job(run, std::move(cwd), std::move(job)));
-  const auto failure = co_await failure_of(wait_for_signal(run));
-  if (failure) run->group.cancel();
-  co_await run->group.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
 /// The exit code, with a line of what it does not tell.
 int code_of(const file_run& run, const std::exception_ptr& failure) {
   try {
@@ -87,17 +69,11 @@ int code_of(const file_run& run, const std::exception_ptr& failure) {
 
 }  // namespace
 
-file_run::file_run(asio::io_context& io, std::string_view name)
-    : word(name),
-      place(make_process_context(io)),
-      out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
-      signals(io),
-      group(io.get_executor()) {}
-
 task<int> run_in_place(asio::io_context& io, std::string_view word, std::string cwd, file_job job) {
   const auto run = std::make_shared<file_run>(io, word);
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT});
-  const auto failure = co_await failure_of(run_all(run, std::move(cwd), std::move(job)));
+  auto working = run_beside(run, do_job(run, std::move(cwd), std::move(job)), wait_for_signal(run));
+  const auto failure = co_await failure_of(std::move(working));
   const int code = code_of(*run, failure);
   const auto ending = co_await failure_of(end_place(run->place, run->where));
   if (ending) print_error(word, message_of(ending));  // what was asked for is done, and stands

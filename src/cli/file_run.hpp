@@ -1,17 +1,11 @@
 #pragma once
 /// What the words for files share: a place, standard output, signals, exit codes.
 
-#include "cli/standard_stream.hpp"
+#include "cli/command_run.hpp"
 #include "cli/subcommand.hpp"
-#include "core/task_group.hpp"
-
-#include <berth/context.hpp>
-
-#include <asio/signal_set.hpp>
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,17 +19,11 @@ namespace berth::cli {
 inline constexpr int exit_file_failure = 1;
 
 /// One call of such a word; shared by the coroutines of it.
-struct file_run {
-  file_run(asio::io_context& io, std::string_view name);
+struct file_run : place_run {
+  file_run(asio::io_context& io, std::string_view name) : place_run(io, process_context_options()), word(name) {}
 
   std::string_view word;
-  context place;
-  std::optional<handle> where;
-  standard_stream out;
-  asio::signal_set signals;
-  task_group group;
   bool has_failed = false;
-  bool finished = false;
   int signal = 0;  ///< that is to end us
 };
 
