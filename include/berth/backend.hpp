@@ -9,6 +9,7 @@
 #include <berth/process.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -119,8 +120,10 @@ class BERTH_API backend_files {
   virtual task<std::unique_ptr<byte_source>> open(std::string path, read_options options) = 0;
   /// All or nothing: until the stream has ended, and if it throws, the old file stays. A last link is followed.
   virtual task<void> write(std::string path, std::unique_ptr<byte_source> bytes, write_options options) = 0;
-  /// The content of a directory, a last link followed, as a tar stream: its entries without the directory itself.
-  virtual task<std::unique_ptr<byte_source>> pack(std::string path, std::vector<std::string> excluded) = 0;
+  /// The content of a directory, a last link followed, as a tar stream: its entries without the directory itself. What cannot be
+  /// carried (sockets, fifos, devices) is left out, and `skipped` hears of it where the place can tell, until the stream has ended.
+  virtual task<std::unique_ptr<byte_source>> pack(std::string path, std::vector<std::string> excluded,
+                                                  std::function<void(std::string)> skipped) = 0;
   /// Makes the directory if it is missing, and in it what the tar stream holds. Nothing outside of it may be touched.
   virtual task<void> unpack(std::string path, std::unique_ptr<byte_source> tar) = 0;
   virtual task<std::unique_ptr<backend_watch>> watch(std::string path, watch_options options) = 0;

@@ -35,7 +35,7 @@ Options may also stand behind paths; `--` ends them. For a name on this host tha
 colon write ./:NAME.
 
 Left out are sockets, fifos and devices, and, when copying from the place, links that lead out of
-the tree. A line on standard error names those links, and what was left out on this host.
+the tree. A line on standard error names them.
 
 Exit code: 0, also where something was left out; 1 if the copy failed; 125 when berth itself failed
 or was called wrongly.

@@ -120,8 +120,12 @@ task<transfer_progress> download_from(transfer_ends ends, transfer_options optio
     if (done) co_return heard->last();
   }
   const auto links = options.keeps_outside_links() ? outside_links::keep : outside_links::skip;
-  auto tar = co_await ends.place->files()->pack(ends.in_place, options.excluded());
-  co_return co_await unpack_tree(local(ends), ends.on_host, std::move(tar), links, news::listener(heard));
+  const auto skipped = std::make_shared<std::vector<std::string>>();
+  std::function<void(std::string)> skip = [skipped](std::string path) { skipped->push_back(std::move(path)); };
+  auto tar = co_await ends.place->files()->pack(ends.in_place, options.excluded(), std::move(skip));
+  auto done = co_await unpack_tree(local(ends), ends.on_host, std::move(tar), links, news::listener(heard));
+  for (std::string& path : *skipped) done.skip(std::move(path));
+  co_return done;
 }
 
 }  // namespace berth

@@ -74,8 +74,13 @@ task<void> host_files::write(std::string path, std::unique_ptr<byte_source> byte
   return write_from_source(with_, std::move(path), std::move(bytes), std::move(options));
 }
 
-task<std::unique_ptr<byte_source>> host_files::pack(std::string path, std::vector<std::string> excluded) {
-  return pack_tree(with_, std::move(path), std::move(excluded), {});
+task<std::unique_ptr<byte_source>> host_files::pack(std::string path, std::vector<std::string> excluded,
+                                                    std::function<void(std::string)> skipped) {
+  const auto told = std::make_shared<std::size_t>(0);
+  progress_listener listener = [skipped = std::move(skipped), told](const transfer_progress& now) {
+    while (*told < now.skipped().size()) skipped(now.skipped()[(*told)++]);
+  };
+  return pack_tree(with_, std::move(path), std::move(excluded), std::move(listener));
 }
 
 task<void> host_files::unpack(std::string path, std::unique_ptr<byte_source> tar) {

@@ -24,7 +24,8 @@ class host_files final : public backend_files {
   task<void> rename(std::string from, std::string to) override;
   task<std::unique_ptr<byte_source>> open(std::string path, read_options options) override;
   task<void> write(std::string path, std::unique_ptr<byte_source> bytes, write_options options) override;
-  task<std::unique_ptr<byte_source>> pack(std::string path, std::vector<std::string> excluded) override;
+  task<std::unique_ptr<byte_source>> pack(std::string path, std::vector<std::string> excluded,
+                                          std::function<void(std::string)> skipped) override;
   task<void> unpack(std::string path, std::unique_ptr<byte_source> tar) override;
   task<std::unique_ptr<backend_watch>> watch(std::string path, watch_options options) override;
 
