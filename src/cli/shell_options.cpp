@@ -2,10 +2,9 @@
 
 #include "cli/arguments.hpp"
 #include "cli/place_options.hpp"
+#include "context/terminal_command.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
@@ -72,12 +71,6 @@ std::string terminal_kind() {
   return named != nullptr && named[0] != '\0' ? named : "dumb";
 }
 
-/// Accounts that nobody is to use have a shell that refuses.
-bool lets_in(std::string_view shell) {
-  const bool refuses = shell.ends_with("/nologin") || shell.ends_with("/false");
-  return shell.starts_with('/') && !refuses && ::access(std::string(shell).c_str(), X_OK) == 0;
-}
-
 void check_context(const CLI::App& app) {
   const auto kind = last_value_of(app, "--context");
   if (kind && *kind != "process") throw usage_error(fmt::format("--context {}: there is only 'process'", *kind));
@@ -103,25 +96,14 @@ shell_options parse_shell_options(const words& arguments) {
 }
 
 command make_shell(const shell_options& options, terminal_size size) {
-  const bool is_login = options.command_words.empty();
-  const auto shell = is_login ? login_shell() : std::string();
-  command what = is_login ? argv(shell, "-l") : command_of(options.command_words);
-  if (is_login) what.env("SHELL", shell);
+  terminal_options wanted;
+  wanted.size(size.columns(), size.rows());
+  if (!options.command_words.empty()) wanted.run(command_of(options.command_words));
+  command what = terminal_command(wanted);
   what.env("TERM", terminal_kind());
   set_place(what, options.cwd, options.env);
-  what.terminal(size.columns(), size.rows());
-  what.input_stream();
   what.validate();
   return what;
-}
-
-std::string login_shell() {
-  const passwd* const user = ::getpwuid(::getuid());
-  const char* const listed = user != nullptr ? user->pw_shell : nullptr;
-  for (const char* const shell : {listed, static_cast<const char*>(std::getenv("SHELL"))}) {
-    if (shell != nullptr && lets_in(shell)) return shell;
-  }
-  return "/bin/sh";
 }
 
 }  // namespace berth::cli

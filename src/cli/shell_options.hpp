@@ -30,7 +30,4 @@ shell_options parse_shell_options(const words& arguments);
 /// What is to run in a terminal of this size.
 command make_shell(const shell_options& options, terminal_size size);
 
-/// The shell of whoever runs us: the first that lets them in of that in the list of users, that of SHELL, and /bin/sh.
-std::string login_shell();
-
 }  // namespace berth::cli
