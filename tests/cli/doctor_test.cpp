@@ -10,15 +10,15 @@ using namespace berth::test;
 namespace {
 
 const json* check_called(const json& report, std::string_view name) {
-  for (const json& each : report.find("checks")->as_array()) {
-    if (each.find("name")->as_string() == name) return &each;
+  for (const json& each : report.at("checks").as_array()) {
+    if (each.at("name").as_string() == name) return &each;
   }
   return nullptr;
 }
 
 std::string state_of(const json& report, std::string_view name) {
   const json* const found = check_called(report, name);
-  return found == nullptr ? "missing" : found->find("state")->as_string();
+  return found == nullptr ? "missing" : found->at("state").as_string();
 }
 
 }  // namespace
@@ -33,17 +33,17 @@ TEST_CASE("doctor: what every test here needs is ok") {
     CAPTURE(name);
     CHECK(state_of(report, name) == "ok");
   }
-  CHECK(report.find("version") != nullptr);
+  CHECK(report.at("version").is_string());
 }
 
 TEST_CASE("doctor: what is amiss has a cure, and the text says the same as the objects") {
   const auto text = berth_ends({"doctor"});
   const json report = json::parse(berth_ends({"doctor", "--json"}).out);
-  for (const json& each : report.find("checks")->as_array()) {
-    const std::string name(each.find("name")->as_string());
+  for (const json& each : report.at("checks").as_array()) {
+    const std::string name(each.at("name").as_string());
     CAPTURE(name);
     CHECK(text.out.find(" " + name + " ") != std::string::npos);
-    CHECK((each.find("state")->as_string() == "ok") == (each.find("cure") == nullptr));
+    CHECK((each.at("state").as_string() == "ok") == (each["cure"].is_null()));
   }
 }
 
