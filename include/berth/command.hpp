@@ -178,6 +178,7 @@ class BERTH_API command {
   command end_leftovers(bool on = true) && { return std::move(end_leftovers(on)); }
 
   // What a backend reads.
+  /// One variable that is set or removed.
   struct env_change {
     std::string name;
     std::optional<std::string> value;  ///< nullopt removes the variable

@@ -212,6 +212,7 @@ class BERTH_API list_options {
   std::size_t depth_ = 1;
 };
 
+/// What may be removed.
 class BERTH_API remove_options {
  public:
   remove_options() = default;
@@ -312,6 +313,7 @@ enum class watch_kind : std::uint8_t {
 
 BERTH_API std::string_view to_string(watch_kind kind) noexcept;
 
+/// One path that changed.
 class BERTH_API watch_event {
  public:
   watch_event() = default;
@@ -329,6 +331,7 @@ class BERTH_API watch_event {
   std::string path_;
 };
 
+/// What is watched.
 class BERTH_API watch_options {
  public:
   watch_options() = default;
