@@ -106,6 +106,10 @@ class BERTH_API background {
   /// Ends the tree (TERM, grace, KILL) and waits until it is dead and its output is in the log. See process::kill.
   task<exit_status> kill() &;
 
+  /// Once it has ended: the handle lists it no more, and its key is free for another start.
+  /// Errors: conflict while it runs.
+  void forget();
+
   /// The end, once it has come and all output is in the log.
   const std::optional<exit_status>& status() const noexcept;
   resource_usage usage() const noexcept;

@@ -139,7 +139,7 @@ class BERTH_API command {
     terminal_ = terminal_size(columns, rows);
     return *this;
   }
-  /// Kernel limits, on top of the handle's.
+  /// Kernel limits. What is set here replaces what the handle has, also by more; what is not is the handle's.
   command& limits(resource_limits most) & {
     limits_ = most;
     return *this;

@@ -5,6 +5,7 @@
 #include <berth/backend.hpp>
 #include <berth/background.hpp>
 #include <berth/command.hpp>
+#include <berth/error.hpp>
 #include <berth/exec_result.hpp>
 #include <berth/files.hpp>
 #include <berth/handle.hpp>

@@ -66,7 +66,7 @@ class BERTH_API exit_status {
   std::string message_;
 };
 
-/// One line such as "exited with 3", "signal 9 (KILL)" or "timed out after TERM (signal 15)".
+/// One line such as "exited with 3", "signal 9 (KILL)" or "timed out; ended by TERM (signal 15)".
 BERTH_API std::string describe(const exit_status& status);
 
 /// What the command's first process and the children it waited for used, as the kernel counts it.

@@ -16,8 +16,8 @@ enum class limit_kind : std::uint8_t { none, memory, cpu_time, file_size };
 
 BERTH_API std::string_view to_string(limit_kind kind) noexcept;
 
-/// Kernel limits of a command. What is not set is as the place has it. They can only tighten what the place allows; nice below 0 and
-/// values above the place's own need privileges, and the start fails without them.
+/// Kernel limits of a command. What is not set is as the place has it. nice below 0 and values above the place's own need
+/// privileges, and the start fails without them.
 ///
 /// They hold for each process of the command, not for all of them together (RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NPROC,
 /// RLIMIT_NOFILE; setrlimit(2)). docs/cancellation-and-limits.md says what a command sees of each.

@@ -6,7 +6,6 @@
 #include <berth/log.hpp>
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +21,9 @@ struct process_context_options {
   /// Working directory of handles that do not name one; relative to the caller's. Made if missing. Default: the caller's.
   std::string cwd = {};
   /// Which variables of the environment that the caller had when the handle was spawned go to the commands of the handle, and to
-  /// the resident. Exact names; a `*` at the end of one stands for any rest, as in "LC_*". An empty list: none, and nothing is made
-  /// up in place of HOME or PATH (a program is then searched in the resident's default, see docs/resident.md). Default: all.
-  std::optional<std::vector<std::string>> inherit_env = {};
+  /// the resident. Exact names; a `*` at the end of one stands for any rest, as in "LC_*", and alone for all. An empty list: none, and
+  /// nothing is made up in place of HOME or PATH (a program is then searched in the resident's default, see docs/resident.md).
+  std::vector<std::string> inherit_env = {"*"};
   /// Asks the user's login shell once, when a handle is spawned, what it sets: PATH of nvm, rbenv or direnv. It runs as an interactive
   /// login shell in the handle's directory, without a terminal and with standard input at its end, and sees `inherit_env`, `env` and
   /// `unset_env`; HOME, USER, LOGNAME and SHELL are set for it where they are missing. What it exports becomes the environment of

@@ -117,6 +117,22 @@ std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const 
   return time;
 }
 
+std::optional<std::uint64_t> size_of(const CLI::App& app, const std::string& name) {
+  constexpr std::string_view units = "KMGT";
+  const auto value = last_value_of(app, name);
+  if (!value) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const end = value->data() + value->size();
+  const auto read = std::from_chars(value->data(), end, number);
+  const auto unit = read.ptr == end ? units.npos : units.find(*read.ptr);
+  const bool has_unit = unit != units.npos && read.ptr + 1 == end;
+  const unsigned shift = has_unit ? 10 * (static_cast<unsigned>(unit) + 1) : 0;
+  const bool fits = number <= (~std::uint64_t{0} >> shift);
+  if (read.ec != std::errc() || (read.ptr != end && !has_unit) || !fits)
+    throw usage_error(fmt::format("{}: '{}' is no size such as 4096, 64K, 512M or 2G", name, *value));
+  return number << shift;
+}
+
 std::optional<std::uint64_t> number_of(const CLI::App& app, const std::string& name) {
   const auto value = last_value_of(app, name);
   if (!value) return std::nullopt;

@@ -44,6 +44,9 @@ std::optional<std::string> last_value_of(const CLI::App& app, const std::string&
 /// The value given last as a duration such as 30s or 1h30m; throws usage_error for what is none.
 std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const std::string& name);
 
+/// The value given last as bytes: 4096, 64K, 512M or 2G, in powers of 1024; throws usage_error for what is none.
+std::optional<std::uint64_t> size_of(const CLI::App& app, const std::string& name);
+
 /// The value given last as a whole number; throws usage_error for what is none.
 std::optional<std::uint64_t> number_of(const CLI::App& app, const std::string& name);
 

@@ -142,17 +142,6 @@ finding user_namespaces() {
   return {"user namespaces", health::ok, "can be made"};
 }
 
-finding cgroups() {
-  constexpr long cgroup2 = 0x63677270;
-  struct statfs about {};
-  if (::statfs("/sys/fs/cgroup", &about) != 0 || about.f_type != cgroup2)
-    return {"cgroups", health::limited,
-            "no unified hierarchy at /sys/fs/cgroup: memory of a whole tree cannot be bounded",
-            "boot with systemd.unified_cgroup_hierarchy=1"};
-  const bool writable = ::access("/sys/fs/cgroup/cgroup.procs", W_OK) == 0;
-  return {"cgroups", health::ok, writable ? "version 2, writable" : "version 2"};
-}
-
 finding file_watches() {
   constexpr int few = 8192;
   const auto most = read_word("/proc/sys/fs/inotify/max_user_watches");
@@ -168,8 +157,8 @@ finding file_watches() {
 
 std::vector<finding> examine_host() {
   std::vector<finding> all;
-  for (const auto check : {kernel, proc, memfd, temporary_folder, shells, terminals, pipes, descriptors, file_watches,
-                           user_namespaces, cgroups}) {
+  for (const auto check :
+       {kernel, proc, memfd, temporary_folder, shells, terminals, pipes, descriptors, file_watches, user_namespaces}) {
     all.push_back(check());
   }
   return all;

@@ -3,8 +3,12 @@
 #include "cli/arguments.hpp"
 #include "cli/place_options.hpp"
 
+#include <berth/error.hpp>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include <charconv>
 
 namespace berth::cli {
 
@@ -32,6 +36,12 @@ Options:
   --timeout TIME        end the command after this time: 30s, 1.5s, 200ms, 2m, 1h30m
   --idle-timeout TIME   end it after this time without output
   --grace TIME          how long it may take to end after TERM, before KILL; default 2s
+  --memory SIZE         most memory of each process: 4096, 64K, 512M, 2G
+  --cpu-time TIME       most processor time of each process, in whole seconds: 30s, 5m
+  --file-size SIZE      largest file that may be written
+  --open-files N        most descriptors of each process
+  --processes N         most processes of the user on this host; does not bind root
+  --nice N              added to the niceness, -20 to 19
   --merge-stderr        both outputs as standard output, in the exact order of the writes
   --json                events on standard output, a JSON object a line: start, output, result
   -h, --help            this text
@@ -66,7 +76,10 @@ namespace {
 void declare_options(CLI::App& app) {
   app.set_help_flag("");
   declare_place_options(app);
-  for (const char* names : {"--timeout", "--idle-timeout", "--grace"}) add_value(app, names);
+  for (const char* names : {"--timeout", "--idle-timeout", "--grace", "--memory", "--cpu-time", "--file-size",
+                            "--open-files", "--processes", "--nice"}) {
+    add_value(app, names);
+  }
   for (const char* names : {"--merge-stderr", "--json", "--login-env", "-h,--help"}) app.add_flag(names);
 }
 
@@ -74,6 +87,33 @@ std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std
   const auto limit = duration_of(app, name);
   if (limit && limit->count() == 0) throw usage_error(fmt::format("{} must be more than 0", name));
   return limit;
+}
+
+std::optional<int> nice_of(const CLI::App& app) {
+  const auto value = last_value_of(app, "--nice");
+  if (!value) return std::nullopt;
+  int number = 0;
+  const char* const end = value->data() + value->size();
+  const auto read = std::from_chars(value->data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end)
+    throw usage_error(fmt::format("--nice: '{}' is not a whole number", *value));
+  return number;
+}
+
+resource_limits limits_of(const CLI::App& app) {
+  resource_limits limits;
+  if (const auto bytes = size_of(app, "--memory")) limits.memory(*bytes);
+  if (const auto time = limit_of(app, "--cpu-time")) limits.cpu_time(std::chrono::ceil<std::chrono::seconds>(*time));
+  if (const auto bytes = size_of(app, "--file-size")) limits.file_size(*bytes);
+  if (const auto count = number_of(app, "--open-files")) limits.open_files(*count);
+  if (const auto count = number_of(app, "--processes")) limits.processes(*count);
+  if (const auto value = nice_of(app)) limits.nice(*value);
+  try {
+    limits.validate();
+  } catch (const error& mistake) {
+    throw usage_error(mistake.message());
+  }
+  return limits;
 }
 
 }  // namespace
@@ -95,6 +135,7 @@ exec_options parse_exec_options(const words& arguments) {
   options.timeout = limit_of(app, "--timeout");
   options.idle_timeout = limit_of(app, "--idle-timeout");
   options.grace = duration_of(app, "--grace");
+  options.limits = limits_of(app);
   options.merge_stderr = app.count("--merge-stderr") > 0;
   options.json = app.count("--json") > 0;
   options.cwd = directory_of(app);
@@ -107,6 +148,7 @@ command make_command(const exec_options& options) {
   if (options.timeout) what.timeout(*options.timeout);
   if (options.idle_timeout) what.idle_timeout(*options.idle_timeout);
   if (options.grace) what.grace(*options.grace);
+  what.limits(options.limits);
   what.merge_stderr(options.merge_stderr);
   what.input_stream();
   what.validate();

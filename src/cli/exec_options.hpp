@@ -21,11 +21,12 @@ struct exec_options {
   std::string cwd = {};
   env_changes env = {};
   /// Which of our variables the command inherits; all of them where nothing is said.
-  std::optional<std::vector<std::string>> inherit_env = {};
+  std::vector<std::string> inherit_env = {"*"};
   bool login_env = false;
   std::optional<std::chrono::milliseconds> timeout = {};
   std::optional<std::chrono::milliseconds> idle_timeout = {};
   std::optional<std::chrono::milliseconds> grace = {};
+  resource_limits limits = {};
   bool merge_stderr = false;
   bool json = false;
   bool help = false;

@@ -43,6 +43,7 @@ std::string json_events::result(const exec_summary& summary) const {
       {"reason", to_string(status.reason())},
       {"exit_code", status.code()},
       {"signal", status.signal()},
+      {"limit", to_string(status.limit())},
       {"message", describe(status)},
       {"wall_us", std::int64_t{summary.wall_time.count()}},
       {"user_us", std::int64_t{summary.usage.user_time.count()}},

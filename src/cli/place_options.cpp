@@ -27,9 +27,9 @@ env_changes environment_of(const CLI::App& app) {
   return changes;
 }
 
-std::optional<std::vector<std::string>> inherited_names(const CLI::App& app) {
+std::vector<std::string> inherited_names(const CLI::App& app) {
   auto names = values_of(app, "--inherit-env");
-  if (names.empty() && app.count("--clean-env") == 0) return std::nullopt;
+  if (names.empty() && app.count("--clean-env") == 0) return {"*"};
   for (const auto& name : names) {
     const auto star = name.find('*');
     const bool usable = !name.empty() && name.find('=') == std::string::npos && (star >= name.size() - 1);

@@ -23,7 +23,7 @@ void declare_place_options(CLI::App& app);
 env_changes environment_of(const CLI::App& app);
 
 /// Which of our variables the place begins with; nullopt means all. Throws usage_error.
-std::optional<std::vector<std::string>> inherited_names(const CLI::App& app);
+std::vector<std::string> inherited_names(const CLI::App& app);
 
 /// One word is shell text, several are a program and its arguments.
 command command_of(const words& given);

@@ -20,7 +20,7 @@ struct shell_options {
   std::string cwd = {};
   env_changes env = {};
   /// Which of our variables the shell inherits; all of them where nothing is said.
-  std::optional<std::vector<std::string>> inherit_env = {};
+  std::vector<std::string> inherit_env = {"*"};
   bool help = false;
 };
 

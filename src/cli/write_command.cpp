@@ -39,7 +39,8 @@ wrongly.
 
 Examples:
   echo 'debug = true' | berth write --cwd app conf/local.toml
-  sed s/old/new/ notes.txt | berth write notes.txt --expect-hash "$(berth read --hash notes.txt)"
+  seen=$(berth read --hash notes.txt)
+  sed s/old/new/ notes.txt | berth write notes.txt --expect-hash "$seen"
 )help";
 
 namespace {

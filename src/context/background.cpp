@@ -55,6 +55,7 @@ task<bool> background::wait_for_port(std::uint16_t port, std::chrono::millisecon
 task<std::vector<std::uint16_t>> background::ports() & { return kept_command::ports(kept(core_)); }
 task<void> background::write(std::string bytes) & { return kept_command::write(kept(core_), std::move(bytes)); }
 task<void> background::close_stdin() & { return kept_command::close_stdin(kept(core_)); }
+void background::forget() { kept(core_)->forget(); }
 void background::signal(int signo) { kept(core_)->signal(signo); }
 task<exit_status> background::kill() & { return kept_command::kill(kept(core_)); }
 

@@ -98,7 +98,7 @@ std::string describe(const exit_status& status) {
   if (status.reason() == end_reason::signaled) {
     line = "signal " + number + " (" + name + ")";
   } else if (status.signal() != 0 && status.reason() != end_reason::oom_killed) {
-    line += " after " + name + " (signal " + number + ")";
+    line += "; ended by " + name + " (signal " + number + ")";
   }
   if (status.limit() != limit_kind::none) line += ", its limit of " + std::string(to_string(status.limit()));
   if (!status.message().empty()) line += ": " + status.message();

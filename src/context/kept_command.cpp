@@ -178,6 +178,11 @@ task<std::vector<std::uint16_t>> kept_command::ports(std::shared_ptr<kept_comman
   return process_core::ports(self->core_);
 }
 
+void kept_command::forget() {
+  if (!status_) throw error(errc::conflict, "background '" + id_ + "' runs: kill it first");
+  forgotten_ = true;
+}
+
 // ---- writers --------------------------------------------------------------------------------------------------------
 
 /// A place in the queue of those who write.

@@ -63,6 +63,10 @@ class kept_command : public std::enable_shared_from_this<kept_command> {
   static task<bool> wait_for_port(std::shared_ptr<kept_command> self, std::uint16_t port,
                                   std::chrono::milliseconds deadline);
 
+  /// Its handle is to let go of it. Throws conflict while it runs.
+  void forget();
+  bool forgotten() const noexcept { return forgotten_; }
+
   void signal(int signo) { core_->signal(signo); }
   void resize(terminal_size size);
   /// Instead of the callback before; an empty one only ends that.
@@ -105,7 +109,8 @@ class kept_command : public std::enable_shared_from_this<kept_command> {
   clock::time_point ended_at_{};
   std::unique_ptr<kept_spills> spills_;
   std::unique_ptr<exit_status> place_ended_;  ///< what a command comes to whose place was destroyed
-  std::size_t taken_ = 0;                     ///< since others had their turn
+  bool forgotten_ = false;
+  std::size_t taken_ = 0;  ///< since others had their turn
 
   std::shared_ptr<attachment> attached_;
   std::list<const turn*> writers_;

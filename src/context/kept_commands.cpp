@@ -46,7 +46,8 @@ std::shared_ptr<kept_commands> kept_commands::open(const std::weak_ptr<kept_comm
 
 std::shared_ptr<kept_command> kept_commands::find(const name& wanted) const {
   for (const entry& each : all_) {
-    if (each.kind == wanted.first && each.what->id() == wanted.second && !never_ran(*each.what)) return each.what;
+    const bool is_it = each.kind == wanted.first && each.what->id() == wanted.second;
+    if (is_it && !never_ran(*each.what) && !each.what->forgotten()) return each.what;
   }
   return nullptr;
 }
@@ -109,6 +110,7 @@ void kept_commands::add(kept_kind kind, const std::shared_ptr<kept_command>& one
 }
 
 void kept_commands::forget_ended() {
+  std::erase_if(all_, [](const entry& each) { return each.what->forgotten(); });
   std::vector<kept_command::clock::time_point> ends;
   const auto unwanted = [](const entry& each) { return each.what->status() && each.what.use_count() == 1; };
   for (const entry& each : all_) {
@@ -123,7 +125,7 @@ void kept_commands::forget_ended() {
 std::vector<std::shared_ptr<kept_command>> kept_commands::list(kept_kind kind) const {
   std::vector<std::shared_ptr<kept_command>> some;
   for (const entry& each : all_) {
-    if (each.kind == kind) some.push_back(each.what);
+    if (each.kind == kind && !each.what->forgotten()) some.push_back(each.what);
   }
   return some;
 }

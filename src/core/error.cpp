@@ -141,7 +141,8 @@ error::error(std::error_code code, std::string message, std::string remote)
     : error(code, std::make_shared<const texts>(texts{std::move(message), cut(std::move(remote))})) {}
 
 error::error(std::error_code code, std::shared_ptr<const texts> both)
-    : std::system_error(code, both->message), texts_(std::move(both)) {}
+    : std::system_error(both->message.empty() ? std::system_error(code) : std::system_error(code, both->message)),
+      texts_(std::move(both)) {}
 
 const std::string& error::message() const noexcept { return texts_->message; }
 
@@ -149,8 +150,7 @@ const std::string& error::remote() const noexcept { return texts_->remote; }
 
 error error::within(std::string_view phrase) const {
   std::string longer(phrase);
-  longer += ": ";
-  longer += message();
+  if (!message().empty()) longer += ": " + message();
   return {code(), std::move(longer), remote()};
 }
 

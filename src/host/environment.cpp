@@ -43,12 +43,12 @@ void check_variable_name(std::string_view name, std::string_view field) {
               std::string(field) + ": '" + std::string(name) + "' cannot be the name of a variable");
 }
 
-std::vector<std::string> inherited_environment(const std::optional<std::vector<std::string>>& names) {
+std::vector<std::string> inherited_environment(const std::vector<std::string>& names) {
   std::vector<std::string> all;
-  if (names) std::for_each(names->begin(), names->end(), check_pattern);
+  std::for_each(names.begin(), names.end(), check_pattern);
   for (char** each = ::environ; each != nullptr && *each != nullptr; ++each) {
     const auto wanted = [name = name_of_variable(*each)](const std::string& one) { return lets_through(one, name); };
-    if (!names || std::any_of(names->begin(), names->end(), wanted)) all.emplace_back(*each);
+    if (std::any_of(names.begin(), names.end(), wanted)) all.emplace_back(*each);
   }
   return all;
 }

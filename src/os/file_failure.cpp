@@ -49,9 +49,18 @@ std::error_code code_of(int value) {
   }
 }
 
+/// Is all that the system would say in the name of our code?
+bool says_the_same(int value) {
+  for (const int each : {ENOENT, EACCES, EEXIST, ENOTDIR, EISDIR, EINVAL}) {
+    if (value == each) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 error file_failure(int code, const std::string& step) {
+  if (says_the_same(code)) return {code_of(code), step};
   const std::string words = std::system_category().message(code);
   return {code_of(code), step.empty() ? words : step + ": " + words};
 }

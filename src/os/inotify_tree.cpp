@@ -26,6 +26,12 @@ watch_kind kind_of(std::uint32_t mask) {
   return watch_kind::modified;
 }
 
+/// As the kernel calls a file of O_TMPFILE, which has no name yet and is written before it gets one.
+bool is_nameless(std::string_view name) {
+  constexpr std::string_view digits = "0123456789";
+  return name.size() > 1 && name.front() == '#' && name.find_first_not_of(digits, 1) == name.npos;
+}
+
 }  // namespace
 
 inotify_tree::inotify_tree(std::shared_ptr<const path_scope> scope, const std::string& path, bool recursive)
@@ -106,6 +112,7 @@ void inotify_tree::translate(const inotify_event& happened, std::string_view nam
   if (name.empty()) return;  // a watched directory itself: the one above tells
   const std::string path = watched->second + std::string(name);
   const auto kind = kind_of(happened.mask);
+  if (kind == watch_kind::modified && is_nameless(name) && !exists(path)) return;
   events.emplace_back(kind, path);
   if (!recursive_ || (happened.mask & IN_ISDIR) == 0) return;
   if (kind == watch_kind::created) enter(path, events);
@@ -135,6 +142,12 @@ unique_fd inotify_tree::open_top() const {
   struct stat found {};
   const bool same = ::fstat(top.get(), &found) == 0 && found.st_dev == top_.st_dev && found.st_ino == top_.st_ino;
   return same ? std::move(top) : unique_fd();
+}
+
+bool inotify_tree::exists(const std::string& path) const {
+  const unique_fd top = open_top();
+  struct stat found {};
+  return top && ::fstatat(top.get(), path.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 void inotify_tree::enter(const std::string& path, std::vector<watch_event>& events) {

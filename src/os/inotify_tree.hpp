@@ -42,6 +42,7 @@ class inotify_tree {
   void leave(const std::string& path);
 
   unique_fd open_top() const;
+  bool exists(const std::string& path) const;
 
   std::shared_ptr<const path_scope> scope_;
   std::string path_;

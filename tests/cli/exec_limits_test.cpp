@@ -49,3 +49,27 @@ TEST_CASE("exec: the time limit also counts while our reader is slow") {
   CHECK(done.code == 124);
   CHECK(done.err == "berth: timed out after 500ms\n");
 }
+
+TEST_CASE("limits: what a command may use is limited, and the result says by which limit it ended") {
+  const nothing_left nothing;
+  const auto shown =
+      berth_ends({"exec", "--open-files", "99", "--nice", "3", "--file-size", "1M", "ulimit -n; nice; ulimit -f"});
+  CHECK(shown.out == "99\n3\n2048\n");
+  const auto large =
+      berth_ends({"exec", "--json", "--file-size", "4K",
+                  "head -c 1M /dev/zero > /dev/shm/berth-limit-$$; s=$?; rm /dev/shm/berth-limit-$$; exit $s"});
+  CHECK(large.code == 153);
+  CHECK(large.out.find("\"limit\":\"file_size\"") != std::string::npos);
+}
+
+TEST_CASE("limits: mistakes are told") {
+  for (const words& wrong :
+       {words{"--memory", "much"}, words{"--memory", "0"}, words{"--memory", "99999999999T"}, words{"--cpu-time", "0s"},
+        words{"--open-files", "2"}, words{"--nice", "20"}, words{"--nice", "x"}, words{"--processes", "-1"}}) {
+    words all{"exec"};
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    all.push_back("true");
+    CAPTURE(wrong[0]);
+    CHECK(berth_ends(all).code == 125);
+  }
+}

@@ -66,6 +66,7 @@ TEST_CASE("json: a run gives start, output and one result, and nothing else on s
   CHECK(result["reason"] == "exited");
   CHECK(result["exit_code"] == 3);
   CHECK(result["signal"] == 0);
+  CHECK(result["limit"] == "none");
   CHECK(result["wall_us"].as_int() > 0);
   CHECK(result["max_rss_bytes"].as_int() > 0);
   CHECK(result["streams_open"] == false);

@@ -29,7 +29,7 @@ TEST_CASE("exit_status: described in one line") {
   CHECK(describe(exit_status::exited(3)) == "exited with 3");
   CHECK(describe(exit_status::signaled(9)) == "signal 9 (KILL)");
   CHECK(describe(exit_status::signaled(40)) == "signal 40 (unnamed)");
-  CHECK(describe(exit_status(end_reason::timed_out, 124, 15)) == "timed out after TERM (signal 15)");
+  CHECK(describe(exit_status(end_reason::timed_out, 124, 15)) == "timed out; ended by TERM (signal 15)");
   CHECK(describe(exit_status(end_reason::cancelled, 143)) == "cancelled");
   CHECK(describe(exit_status(end_reason::oom_killed, 137, 9)) == "killed for want of memory");
   CHECK(describe(exit_status::start_failed(127, "exec: no such file")) == "could not be started: exec: no such file");

@@ -78,8 +78,9 @@ TEST_CASE("limits: a command's come before the handle's, one by one") {
 
 TEST_CASE("limits: processor time is told by its signal, by KILL once it is used up, and through a shell") {
   const auto second = resource_limits().cpu_time(1s);
-  CHECK(behind(second, exit_status::signaled(SIGXCPU)) == limit_kind::cpu_time);
-  CHECK(behind(second, exit_status::exited(128 + SIGXCPU)) == limit_kind::cpu_time);
+  CHECK(behind(second, exit_status::signaled(SIGXCPU), 1s) == limit_kind::cpu_time);
+  CHECK(behind(second, exit_status::exited(128 + SIGXCPU), 1s) == limit_kind::cpu_time);
+  CHECK(behind(second, exit_status::exited(128 + SIGXCPU)) == limit_kind::none);
   CHECK(behind(second, exit_status::signaled(SIGKILL), 2s) == limit_kind::cpu_time);
   CHECK(behind(second, exit_status::exited(128 + SIGKILL), 2s) == limit_kind::cpu_time);
   CHECK(behind(second, exit_status::signaled(SIGKILL), 100ms) == limit_kind::none);

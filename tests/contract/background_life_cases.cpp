@@ -38,6 +38,20 @@ task<void> key_starts_once(context& place, handle where) {
   CHECK(starts.std_out == "x\n");
 }
 
+task<void> forgotten(context& place, handle where) {
+  const command server = command("echo x >>starts; sleep 60").key("server");
+  background one = co_await place.exec_background(where, server);
+  CHECK_THROWS_AS(one.forget(), error);
+  co_await one.kill();
+  one.forget();
+  CHECK(place.backgrounds(where).empty());
+  background two = co_await place.exec_background(where, server);
+  CHECK(two.pid() != one.pid());
+  CHECK_FALSE(two.status().has_value());
+  CHECK(one.status().has_value());
+  CHECK(place.backgrounds(where).size() == 1);
+}
+
 task<void> key_race(context& place, handle where) {
   std::vector<running<background>> all;
   const command server = command("echo x >>starts; sleep 60").key("server");
@@ -237,6 +251,7 @@ task<void> cancelled_start(context& place, handle where) {
 
 constexpr contract_case cases[] = {
     {"background: a key starts once", key_starts_once},
+    {"background: once forgotten, its key starts anew", forgotten},
     {"background: starts that race for a key are one", key_race},
     {"background: a start that is cancelled leaves the key to who waits for it", key_race_with_cancel},
     {"background: the handle lists its own, in the order of their starts", listed},

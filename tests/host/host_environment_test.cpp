@@ -37,7 +37,7 @@ class variable_set {
   std::optional<std::string> old_;
 };
 
-using inherited_names = std::optional<std::vector<std::string>>;
+using inherited_names = std::vector<std::string>;
 using variables = std::map<std::string, std::string>;
 
 variables parsed(const std::string& output) {
