@@ -214,6 +214,15 @@ task<void> start_that_failed(context& place, handle where) {
   background two = co_await place.exec_background(where, command("echo x").key("k"));
   const exit_status second = co_await two.wait();
   CHECK(second.ok());
+  const command spilled = argv("/nonexistent/program").key("spilled").spill(where.cwd() + "/spill");
+  for (int turn = 0; turn < 2; ++turn) {
+    background three = co_await place.exec_background(where, spilled);
+    REQUIRE(three.status().has_value());
+    CHECK(three.status()->reason() == end_reason::start_failed);
+  }
+  background four = co_await place.exec_background(where, command("echo x").key("spilled"));
+  const exit_status fourth = co_await four.wait();
+  CHECK(fourth.ok());
 }
 
 task<void> leftover_keeps_the_streams(context& place, handle where) {
