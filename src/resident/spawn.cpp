@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -166,7 +167,8 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
 /// Where the program may lie, in the order of PATH; the child tries one after the other.
 void launch::find_program() {
   const std::string_view program = argv_[0];
-  is_searched_ = !program.empty() && program.find('/') == std::string_view::npos;
+  // A longer name is that of no file: exec says so, wherever it looks.
+  is_searched_ = !program.empty() && program.size() <= NAME_MAX && program.find('/') == std::string_view::npos;
   const std::string_view path = is_searched_ ? path_of(envp_) : std::string_view{};
   std::size_t entries = 1;
   for (const char c : path) entries += c == ':';

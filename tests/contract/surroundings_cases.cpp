@@ -66,6 +66,9 @@ task<void> many_variables(context& place, handle where) {
   const exec_result result = co_await place.exec(where, what);
   CHECK(result.ok());
   CHECK(result.std_out == "the last");
+  const std::string folders(100000, ':');
+  const exec_result none = co_await place.exec(where, argv(std::string(100000, 'x')).env("PATH", folders));
+  CHECK(none.status.reason() == end_reason::start_failed);
   CHECK_FALSE(beside.status().has_value());
 }
 
