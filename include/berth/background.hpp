@@ -27,7 +27,7 @@ class BERTH_API output_pattern {
   static constexpr std::size_t line_limit = std::size_t{16} << 10;
 
   /// ECMAScript, matched line by line without the line's end (LF or CR LF); also against the last line as far as it has come.
-  /// Its time is bounded, so it has no back references.
+  /// Its time is bounded, so it has no back references, does not look ahead, and is of moderate size.
   /// Errors: invalid_argument when it is used, for one that does not compile.
   static output_pattern regex(std::string expression);
 

@@ -61,6 +61,11 @@ const std::string& kept_command::spill_error() const noexcept {
   return spills_->err->failure();
 }
 
+bool kept_command::never_ran() const noexcept {
+  const auto& seen = core_->status();
+  return seen && seen->reason() == end_reason::start_failed;
+}
+
 // ---- the pump -------------------------------------------------------------------------------------------------------
 
 task<void> kept_command::pump(std::shared_ptr<kept_command> self) {

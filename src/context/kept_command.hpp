@@ -77,6 +77,8 @@ class kept_command : public std::enable_shared_from_this<kept_command> {
   const output_log& log(output_stream stream) const noexcept { return stream == output_stream::std_out ? out_ : err_; }
   terminal_size size() const noexcept { return size_; }
   const std::optional<exit_status>& status() const noexcept { return status_; }
+  /// Its start failed; the status comes when its spills are closed.
+  bool never_ran() const noexcept;
   clock::time_point ended_at() const noexcept { return ended_at_; }
   resource_usage usage() const noexcept { return core_->state().usage(); }
   bool streams_open() const noexcept { return core_->state().streams_open(); }

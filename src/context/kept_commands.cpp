@@ -12,8 +12,6 @@ namespace {
 /// Longer than it takes to read what the commands of a destroyed place have left in their pipes.
 constexpr std::chrono::seconds reading_takes{5};
 
-bool never_ran(const kept_command& one) { return one.status() && one.status()->reason() == end_reason::start_failed; }
-
 }  // namespace
 
 /// Keeps others from starting the same key meanwhile.
@@ -47,7 +45,7 @@ std::shared_ptr<kept_commands> kept_commands::open(const std::weak_ptr<kept_comm
 std::shared_ptr<kept_command> kept_commands::find(const name& wanted) const {
   for (const entry& each : all_) {
     const bool is_it = each.kind == wanted.first && each.what->id() == wanted.second;
-    if (is_it && !never_ran(*each.what) && !each.what->forgotten()) return each.what;
+    if (is_it && !each.what->never_ran() && !each.what->forgotten()) return each.what;
   }
   return nullptr;
 }
@@ -100,6 +98,9 @@ task<std::shared_ptr<kept_command>> kept_commands::start(std::weak_ptr<kept_comm
   self = open(at);
   one->attach(0, std::move(wanted.on_data));
   self->add(wanted.kind, one);
+  self.reset();
+  // Its spills are closed before its status is told.
+  if (one->never_ran()) co_await kept_command::wait(one);
   co_return one;
 }
 

@@ -29,6 +29,7 @@ constexpr auto leftovers_take = 2s;
 
 clock::time_point in(std::chrono::milliseconds time) {
   const auto now = clock::now();
+  if (time <= 0ms) return now;
   const auto most = std::chrono::duration_cast<std::chrono::milliseconds>(clock::time_point::max() - now);
   return time >= most ? clock::time_point::max() : now + time;
 }

@@ -1,3 +1,6 @@
+// Of libstdc++: how large an automaton may be. A larger one takes its time for each byte, and is walked by recursion.
+#define _GLIBCXX_REGEX_STATE_LIMIT 2000
+
 #include "context/output_search.hpp"
 
 #include <berth/error.hpp>
@@ -28,9 +31,32 @@ constexpr auto syntax = std::regex::ECMAScript | std::regex_constants::__polynom
 constexpr auto syntax = std::regex::ECMAScript;
 #endif
 
-std::regex compiled(const std::string& text) {
+/// Of our own, so that the limit holds for what is made with them here and for nothing else in the program.
+struct line_traits : std::regex_traits<char> {};
+using line_regex = std::basic_regex<char, line_traits>;
+
+/// Look-ahead runs to the end of the line from each byte, and nested once more for each of those.
+bool looks_ahead(std::string_view text) {
+  bool in_brackets = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\\') {
+      ++at;
+    } else if (in_brackets) {
+      in_brackets = c != ']';
+    } else if (c == '[') {
+      in_brackets = true;
+    } else if (c == '(' && (text.substr(at + 1).starts_with("?=") || text.substr(at + 1).starts_with("?!"))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+line_regex compiled(const std::string& text) {
+  if (looks_ahead(text)) throw error(errc::invalid_argument, "output_pattern: the regular expression looks ahead");
   try {
-    std::regex made;
+    line_regex made;
     made.imbue(std::locale::classic());
     made.assign(text, syntax);
     return made;
@@ -81,8 +107,8 @@ class line_expression {
     return std::regex_search(line.data(), line.data() + end, where, anywhere_, how);
   }
 
-  std::regex exact_;
-  std::regex anywhere_;
+  line_regex exact_;
+  line_regex anywhere_;
 };
 
 output_search::output_search(const output_pattern& what) {

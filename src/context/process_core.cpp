@@ -143,6 +143,8 @@ void process_core::finish() {
   status_ = state_.status();
   if (deadline_) deadline_->cancel();
   if (feeder_) feeder_->cancel();
+  // A write that waits still has nobody left to wait for, even where something holds the other end.
+  if (writing_ && !has_terminal_) backend_->close_stdin();
   if (state_.streams_open()) backend_->abandon_streams();
 }
 

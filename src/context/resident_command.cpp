@@ -201,6 +201,7 @@ void resident_command::on_lost(const std::string& cause) {
   lost_ = true;
   cause_ = cause;
   changed_.notify();
+  wake_writers();
 }
 
 }  // namespace berth

@@ -57,6 +57,8 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   virtual void arm() {}
   /// Closes all streams; an open output is given back to the resident if it is to be drained.
   virtual void close_streams() = 0;
+  /// It is lost: a write that waits for something of the resident waits no more.
+  virtual void wake_writers() {}
 
   resident_session& session() const noexcept { return *session_; }
   std::uint32_t id() const noexcept { return id_; }

@@ -49,6 +49,7 @@ class framed_command final : public resident_command {
   void abandon_streams() override {
     const bool open = out_[0].open || out_[1].open;
     for (output_queue& queue : out_) queue = {{}, false, 0};
+    if (has_terminal()) end_input();  // it is given back whole, as a master that was handed over is
     if (open && !lost()) session().send(make_frame(wire::frame_type::abandon, id()));
   }
 
@@ -102,6 +103,8 @@ class framed_command final : public resident_command {
     for (output_queue& queue : out_) queue = {{}, false, 0};
     end_input();
   }
+
+  void wake_writers() override { can_write_.notify(); }
 
  private:
   void grant(std::size_t which, std::size_t bytes) {

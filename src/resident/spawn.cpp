@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -43,14 +44,46 @@ std::string_view name_of(std::string_view variable) {
   return {variable.data(), at == std::string_view::npos ? variable.size() : at};
 }
 
-/// Puts one change into the list; the list has room for it.
-std::size_t apply(char** list, std::size_t count, std::string_view change, char* text) {
-  const std::string_view name = name_of(change);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (name_of(list[i]) != name) list[kept++] = list[i];
+/// The last change of each name, hashed: there may be as many as exec takes, and all commands wait meanwhile.
+class last_changes {
+ public:
+  explicit last_changes(std::size_t count) {
+    while (size_ < 2 * count) size_ *= 2;
+    slots_ = static_cast<char**>(allocate(size_ * sizeof(char*)));
   }
-  if (name.size() < change.size()) list[kept++] = text;
+  last_changes(const last_changes&) = delete;
+  last_changes& operator=(const last_changes&) = delete;
+  ~last_changes() { std::free(slots_); }
+
+  void add(char* change) { slot(name_of(change)) = change; }
+  bool has(std::string_view name) const { return slot(name) != nullptr; }
+  bool is_last(const char* change) const { return slot(name_of(change)) == change; }
+
+ private:
+  char*& slot(std::string_view name) const {
+    std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    std::size_t at = (hash ^ hash >> 32) & (size_ - 1);
+    while (slots_[at] != nullptr && name_of(slots_[at]) != name) at = (at + 1) & (size_ - 1);
+    return slots_[at];
+  }
+
+  std::size_t size_ = 16;
+  char** slots_;
+};
+
+/// The list holds what is inherited, and behind it all changes. What they come to; the last one of a name wins.
+std::size_t apply_changes(char** list, std::size_t inherited, std::size_t changes) {
+  last_changes last(changes);
+  for (std::size_t i = 0; i < changes; ++i) last.add(list[inherited + i]);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < inherited; ++i) {
+    if (!last.has(name_of(list[i]))) list[kept++] = list[i];
+  }
+  for (std::size_t i = inherited; i < inherited + changes; ++i) {
+    const std::string_view change = list[i];
+    if (last.is_last(list[i]) && name_of(change).size() < change.size()) list[kept++] = list[i];
+  }
   list[kept] = nullptr;
   return kept;
 }
@@ -111,12 +144,9 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
   l->limits_ = reinterpret_cast<limit*>(a.take(request.limitc * sizeof(limit), alignof(limit)));
   l->cwd_ = a.text(request.cwd);
   for (std::uint32_t i = 0; i < request.argc; ++i) l->argv_[i] = a.text(fields.bytes());
-  std::size_t count = 0;
-  for (; count < inherited; ++count) l->envp_[count] = environment[count];
-  for (std::uint32_t i = 0; i < request.envc; ++i) {
-    const std::string_view change = fields.bytes();
-    count = apply(l->envp_, count, change, a.text(change));
-  }
+  for (std::size_t i = 0; i < inherited; ++i) l->envp_[i] = environment[i];
+  for (std::uint32_t i = 0; i < request.envc; ++i) l->envp_[inherited + i] = a.text(fields.bytes());
+  std::size_t count = apply_changes(l->envp_, inherited, request.envc);
   for (; l->limit_count_ < request.limitc; ++l->limit_count_) {
     const auto kind = static_cast<wire::limit>(fields.u32());
     l->limits_[l->limit_count_] = {kind, fields.u64()};
@@ -137,7 +167,8 @@ launch* launch::make(const wire::start& request, wire::reader& fields, char** en
 /// Where the program may lie, in the order of PATH; the child tries one after the other.
 void launch::find_program() {
   const std::string_view program = argv_[0];
-  is_searched_ = !program.empty() && program.find('/') == std::string_view::npos;
+  // A longer name is that of no file: exec says so, wherever it looks.
+  is_searched_ = !program.empty() && program.size() <= NAME_MAX && program.find('/') == std::string_view::npos;
   const std::string_view path = is_searched_ ? path_of(envp_) : std::string_view{};
   std::size_t entries = 1;
   for (const char c : path) entries += c == ':';

@@ -114,8 +114,10 @@ TEST_CASE("output_search: expressions that are hard for other matchers neither o
   CHECK(find_in(output_pattern::regex("(a|b)*$"), {line + "\n"}));
 }
 
-TEST_CASE("output_search: an expression that does not compile, and one with back references, is an invalid argument") {
-  for (const char* each : {"(", "[a", "*", "a)(b", "a{2", "(a)\\1", "((a{100}){100}){100}"}) {
+TEST_CASE(
+    "output_search: an expression that does not compile, and one with more than lines take, is an invalid argument") {
+  for (const char* each :
+       {"(", "[a", "*", "a)(b", "a{2", "(a)\\1", "((a{100}){100}){100}", "a{0,20000}b", "a(?=.*x)", "(?!a)b"}) {
     CAPTURE(each);
     try {
       output_search search(output_pattern::regex(each));
@@ -124,4 +126,7 @@ TEST_CASE("output_search: an expression that does not compile, and one with back
       CHECK(caught.code() == errc::invalid_argument);
     }
   }
+  const std::string deep = std::string(50000, '(') + std::string(50000, ')');
+  CHECK_THROWS_AS(output_search(output_pattern::regex(deep)), error);
+  check_found(find_in(output_pattern::regex("[(?=]\\(?=x"), {"((=x\n"}), 0, "((=x");
 }

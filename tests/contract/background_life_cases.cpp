@@ -192,6 +192,31 @@ task<void> context_goes_at_any_moment(context& place, handle) {
   }
 }
 
+/// Of a command that never reads what it is sent.
+task<void> write_ends_with(context& place, handle where, std::string text, bool destroyed) {
+  background one = co_await place.exec_background(where, command(std::move(text)).input_stream());
+  const std::string much(std::size_t{4} << 20, 'x');
+  running<std::error_code> first(place.get_executor(), failure_of(one.write(much)));
+  running<std::error_code> second(place.get_executor(), failure_of(one.write("y")));
+  if (destroyed) {
+    co_await pause_for(100ms);
+    CHECK_FALSE(first.ended());
+    co_await place.destroy(where);
+  }
+  co_await one.wait();
+  std::error_code code = co_await first.result();
+  CHECK(code == std::errc::broken_pipe);
+  code = co_await second.result();
+  CHECK(code == std::errc::broken_pipe);
+}
+
+task<void> write_that_waits(context& place, handle where) {
+  co_await write_ends_with(place, where, "sleep 0.1", false);
+  co_await write_ends_with(place, where, "exec 3<&0; sleep 60 <&3 & sleep 0.1", false);
+  co_await write_ends_with(place, where, "exec 3<&0; sleep 60 <&3 3<&- >/dev/null 2>&1 & exec 3<&-; sleep 0.1", false);
+  co_await write_ends_with(place, where, "sleep 60", true);
+}
+
 task<void> start_that_failed(context& place, handle where) {
   background one = co_await place.exec_background(where, argv("/nonexistent/program").key("k"));
   REQUIRE(one.status().has_value());
@@ -203,6 +228,15 @@ task<void> start_that_failed(context& place, handle where) {
   background two = co_await place.exec_background(where, command("echo x").key("k"));
   const exit_status second = co_await two.wait();
   CHECK(second.ok());
+  const command spilled = argv("/nonexistent/program").key("spilled").spill(where.cwd() + "/spill");
+  for (int turn = 0; turn < 2; ++turn) {
+    background three = co_await place.exec_background(where, spilled);
+    REQUIRE(three.status().has_value());
+    CHECK(three.status()->reason() == end_reason::start_failed);
+  }
+  background four = co_await place.exec_background(where, command("echo x").key("spilled"));
+  const exit_status fourth = co_await four.wait();
+  CHECK(fourth.ok());
 }
 
 task<void> leftover_keeps_the_streams(context& place, handle where) {
@@ -262,6 +296,7 @@ constexpr contract_case cases[] = {
     {"background: a context that goes takes it along and answers who waits", context_goes},
     {"background: a context may go at any moment", context_goes_at_any_moment, 60s},
     {"background: a start that failed is a value", start_that_failed},
+    {"background: a write that waits ends with it, whatever holds its input", write_that_waits},
     {"background: what holds its streams lives on, and ends with kill", leftover_keeps_the_streams},
     {"background: deadlines and end_leftovers hold", deadlines_hold},
     {"background: a start may be cancelled at any moment", cancelled_start},

@@ -58,6 +58,20 @@ task<void> variables_removed(context& place, handle where) {
   CHECK(result.std_out == "2");
 }
 
+task<void> many_variables(context& place, handle where) {
+  background beside = co_await place.exec_background(where, "sleep 60");
+  command what = child("variable", "V49999").unset_env("V49998");
+  for (int i = 0; i < 50000; ++i) what.env("V" + std::to_string(i), "");
+  what.env("V49999", "the last").unset_env("V0");
+  const exec_result result = co_await place.exec(where, what);
+  CHECK(result.ok());
+  CHECK(result.std_out == "the last");
+  const std::string folders(100000, ':');
+  const exec_result none = co_await place.exec(where, argv(std::string(100000, 'x')).env("PATH", folders));
+  CHECK(none.status.reason() == end_reason::start_failed);
+  CHECK_FALSE(beside.status().has_value());
+}
+
 task<void> variables_of_the_context(context& place, handle where) {
   exec_result result = co_await place.exec(where, child("variable", "BERTH_CONTRACT"));
   CHECK(result.std_out == "set by the context");
@@ -177,6 +191,7 @@ constexpr contract_case cases[] = {
     {"a missing directory is start_failed, and nothing ran", directory_missing},
     {"variables are set exactly: empty, with newlines, with any byte", variables},
     {"variables are removed, and the last change wins", variables_removed},
+    {"50000 variables arrive, and disturb nobody", many_variables},
     {"variables of the context are set and removed for every command", variables_of_the_context},
     {"variables of a handle are its own", variables_of_the_handle},
     {"a handle's directory is made with its parents", makes_its_directory},
