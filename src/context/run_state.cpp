@@ -45,7 +45,9 @@ limit_kind limit_behind(const exit_status& status, const resource_usage& usage, 
   if (status.reason() == end_reason::oom_killed) return limit_kind::memory;
   if (limits.file_size() && signal == SIGXFSZ) return limit_kind::file_size;
   if (!limits.cpu_time()) return limit_kind::none;
-  const bool used_up = usage.user_time + usage.system_time >= *limits.cpu_time();
+  // In seconds: any number of them is a limit.
+  const auto used = std::chrono::floor<std::chrono::seconds>(usage.user_time + usage.system_time);
+  const bool used_up = used >= *limits.cpu_time();
   return signal == SIGXCPU || (signal == SIGKILL && used_up) ? limit_kind::cpu_time : limit_kind::none;
 }
 
