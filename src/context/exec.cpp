@@ -75,14 +75,17 @@ class ended_process final : public backend_process {
   bool is_over() const noexcept override { return true; }
   task<process_event> next(time_point) override {
     process_event event = streams_ended();
-    if (std::exchange(killed_, false)) event = tree_ended();
-    if (!std::exchange(told_, true)) event = process_exited{status_, {}};
+    if (!std::exchange(told_, true)) {
+      event = process_exited{status_, {}};
+    } else if (std::exchange(tree_due_, false)) {
+      event = tree_ended();
+    }
     return give(std::move(event));
   }
   task<void> write(std::string) override { throw error(std::make_error_code(std::errc::broken_pipe), "it never ran"); }
   void close_stdin() override {}
   void signal(int) override {}
-  void kill(std::chrono::milliseconds) override { killed_ = true; }
+  void kill(std::chrono::milliseconds) override { tree_due_ = true; }
   void abandon_streams() override {}
 
  private:
@@ -90,7 +93,7 @@ class ended_process final : public backend_process {
 
   exit_status status_;
   bool told_ = false;
-  bool killed_ = false;
+  bool tree_due_ = true;  // end_leftovers waits for it without a kill
 };
 
 /// Counts a start that hangs, as on a dead network disk, into the command's timeout.

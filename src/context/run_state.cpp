@@ -45,9 +45,10 @@ limit_kind limit_behind(const exit_status& status, const resource_usage& usage, 
   if (status.reason() == end_reason::oom_killed) return limit_kind::memory;
   if (limits.file_size() && signal == SIGXFSZ) return limit_kind::file_size;
   if (!limits.cpu_time()) return limit_kind::none;
-  // Of what the kernel counted until the signal; the last tick may be missing.
-  const std::chrono::milliseconds most = *limits.cpu_time();
-  const bool used_up = usage.user_time + usage.system_time >= most - most / 10;
+  // The last tick may be missing in what the kernel counted. In seconds: any number of them is a limit.
+  constexpr std::chrono::milliseconds tick{100};
+  const auto used = std::chrono::floor<std::chrono::seconds>(usage.user_time + usage.system_time + tick);
+  const bool used_up = used >= *limits.cpu_time();
   return used_up && (signal == SIGXCPU || signal == SIGKILL) ? limit_kind::cpu_time : limit_kind::none;
 }
 

@@ -16,8 +16,10 @@ if [ -z "$berth_shell" ] && [ -r /etc/passwd ]; then
   done </etc/passwd
 fi
 for berth_try in "$berth_shell" "$SHELL" /bin/sh; do
-  case $berth_try in */nologin | */false) continue ;; esac
-  if [ -x "$berth_try" ]; then break; fi
+  case $berth_try in
+    */nologin | */false) continue ;;
+    /*) if [ -f "$berth_try" ] && [ -x "$berth_try" ]; then break; fi ;;
+  esac
 done
 export SHELL="$berth_try"
 exec "$berth_try" -l)sh";

@@ -77,6 +77,14 @@ ASYNC_TEST("background: whoever waits for a start that is cancelled or throws st
   CHECK(world->place->backgrounds(world->at).size() == 1);
 }
 
+ASYNC_TEST("background: a start that hangs until its deadline is over then, with end_leftovers too") {
+  const auto world = co_await fake_world::make(io);
+  world->backend->hold_start.emplace(io.get_executor());
+  const background one = co_await start(world, command("x").timeout(5ms).end_leftovers());
+  REQUIRE(one.status().has_value());
+  CHECK(one.status()->reason() == end_reason::timed_out);
+}
+
 ASYNC_TEST("background: a start that failed is a value, and does not keep the key") {
   const auto world = co_await fake_world::make(io);
   world->script([](fake_run& run) { run.exit(exit_status::start_failed(127, "no such file")).end_streams(); });
