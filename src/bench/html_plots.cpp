@@ -34,6 +34,8 @@ void add_points(std::string& svg, const std::vector<double>& samples, const scal
   }
 }
 
+double ratio_percent(double value, double most) { return 98 * std::min(value, most) / most; }
+
 }  // namespace
 
 std::string escaped(std::string_view text) {
@@ -99,18 +101,28 @@ std::string distribution_plot(const result& what, const scale& along, bool is_ba
 }
 
 std::string ratio_plot(const ratio& what, double most) {
-  const auto percent = [&](double value) { return 98 * std::min(value, most) / most; };
+  const auto percent = [&](double value) { return ratio_percent(value, most); };
   const bool missed = what.bar > 0 && what.value > what.bar;
   std::string svg = fmt::format(R"(<svg class="strip" height="30" role="img" aria-label="{:.2f} of {}">)", what.value,
                                 escaped(what.base));
   fmt::format_to(std::back_inserter(svg), R"(<rect class="{}" x="0" width="{:.2f}%" y="7" height="16"/>)",
                  missed ? "ratio missed" : "ratio", percent(what.value));
+  if (what.value > most) svg += R"(<text x="99.5%" y="20">▸</text>)";
   add_line(svg, "one", percent(1), 0, 30);
   if (what.bar > 0) {
     fmt::format_to(std::back_inserter(svg),
                    R"(<svg x="{:.2f}%" y="15" overflow="visible"><path class="bar" d="M0 -9L6 0L0 9L-6 0Z"/></svg>)",
                    percent(what.bar));
   }
+  return svg + "</svg>";
+}
+
+std::string ratio_axis(double most) {
+  const double one = ratio_percent(1, most);
+  std::string svg =
+      fmt::format(R"(<svg class="strip" height="20"><text class="axis" x="{:.2f}%" y="14">1</text>)", one);
+  if (one > 30)
+    fmt::format_to(std::back_inserter(svg), R"(<text class="axis" x="{:.2f}%" y="14">better</text>)", one / 2);
   return svg + "</svg>";
 }
 
@@ -148,8 +160,8 @@ std::string curve_plot(const std::vector<curve_value>& points) {
     const double y = up(each.what->numbers.p50);
     fmt::format_to(std::back_inserter(svg), R"(<circle class="dot" cx="{:.2f}%" cy="{:.2f}%" r="5"/>)", across(each.x),
                    y);
-    fmt::format_to(std::back_inserter(svg), R"(<text x="{:.2f}%" y="{:.2f}%" dy="-24">{}</text>)", across(each.x), y,
-                   with_unit(each.what->numbers.p50, each.what->unit));
+    fmt::format_to(std::back_inserter(svg), R"(<text x="{:.2f}%" y="{:.2f}%" dy="-10">{}</text>)", across(each.x),
+                   up(each.what->numbers.p90), with_unit(each.what->numbers.p50, each.what->unit));
     fmt::format_to(std::back_inserter(svg), R"(<text class="axis" x="{:.2f}%" y="97%">{}</text>)", across(each.x),
                    curve_label(each));
   }

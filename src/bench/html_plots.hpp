@@ -35,6 +35,8 @@ std::string distribution_plot(const result& what, const scale& along, bool is_ba
 
 /// From 0 to the ratio, with a line at 1 and a diamond at the bar.
 std::string ratio_plot(const ratio& what, double most);
+/// What stands below such plots.
+std::string ratio_axis(double most);
 
 struct curve_value {
   double x = 0;

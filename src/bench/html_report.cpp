@@ -15,7 +15,12 @@ namespace {
 
 using results = std::vector<const result*>;
 
+/// A ratio beyond it would make the others too small to be read; its bar ends in an arrow.
+constexpr double most_shown = 4;
+
+/// What others stand on, and which stands on nothing itself.
 bool is_base(const report& what, const result& one) {
+  if (!one.ratios.empty()) return false;
   return std::any_of(what.results.begin(), what.results.end(), [&](const result& each) {
     return std::any_of(each.ratios.begin(), each.ratios.end(), [&](const ratio& to) { return to.base == one.name; });
   });
@@ -74,6 +79,10 @@ scale scale_of(const results& shown) {
   return scale(low, high);
 }
 
+std::string limit_words(const result& what) {
+  return what.limit > 0 ? ", " + verdict_of(what.numbers.p99, what.limit) : "";
+}
+
 void add_distributions(std::string& page, const report& what, const results& shown) {
   const auto along = scale_of(shown);
   const auto& unit = shown.front()->unit;
@@ -82,9 +91,9 @@ void add_distributions(std::string& page, const report& what, const results& sho
     fmt::format_to(std::back_inserter(page), R"(<div class="row"><b>{}<small>{} samples</small></b>{})",
                    escaped(each->name), each->numbers.n, distribution_plot(*each, along, is_base(what, *each)));
     fmt::format_to(std::back_inserter(page),
-                   R"(<div class="figures"><b>{}</b><small>p90 {}</small><small>p99 {}</small></div></div>)",
+                   R"(<div class="figures"><b>{}</b><small>p90 {}</small><small>p99 {}{}</small></div></div>)",
                    escaped(with_unit(each->numbers.p50, unit)), escaped(with_unit(each->numbers.p90, unit)),
-                   escaped(with_unit(each->numbers.p99, unit)));
+                   escaped(with_unit(each->numbers.p99, unit)), limit_words(*each));
   }
   fmt::format_to(
       std::back_inserter(page),
@@ -110,6 +119,7 @@ void add_ratios(std::string& page, const results& shown) {
     }
   }
   if (!any) return;
+  most = std::min(most, most_shown);
   page += "<h3>Ratio to the base</h3>\n";
   for (const auto* each : shown) {
     for (const auto& to : each->ratios) {
@@ -119,6 +129,7 @@ void add_ratios(std::string& page, const results& shown) {
       page += '\n';
     }
   }
+  page += R"(<div class="ends row"><span></span>)" + ratio_axis(most) + "</div>\n";
 }
 
 void add_group(std::string& page, const report& what, const std::string& name, const results& shown) {

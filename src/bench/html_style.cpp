@@ -60,7 +60,6 @@ th:first-child, td:first-child, td:last-child, th:last-child { text-align: left;
   .row .figures { text-align: left; }
   .row .figures small { display: inline; margin-left: .6rem; }
   svg text { font-size: 11px; }
-  .facts { grid-template-columns: 1fr; } .facts dt { margin-top: .4rem; }
 }
 @media print { body { background: none; } section { break-inside: avoid; } }
 )";

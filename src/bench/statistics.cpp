@@ -8,7 +8,7 @@
 namespace berth::bench {
 namespace {
 
-constexpr double many_outliers = 0.05;
+constexpr double many_outliers = 0.1;
 
 /// Of sorted samples.
 double nearest_rank(const std::vector<double>& sorted, double part) {

@@ -58,6 +58,7 @@ TEST_CASE("to_html: a plot for each distribution, ratio and curve") {
   const auto html = page();
   CHECK(count(html, "<svg class=\"strip\" height=\"58\"") == 3);  // a/floor, a/host, <b>
   CHECK(count(html, "<svg class=\"strip\" height=\"30\"") == 1);
+  CHECK(count(html, "<svg class=\"strip\" height=\"20\"") == 1);
   CHECK(count(html, "<svg class=\"curve\"") == 1);
   CHECK(count(html, "class=\"one\"") == 1);
   CHECK(count(html, "<tr><td>") == 7);
@@ -72,6 +73,12 @@ TEST_CASE("to_html: readable without colour, light and dark, narrow and wide") {
   CHECK(html.find("prefers-color-scheme: dark") != std::string::npos);
   CHECK(html.find("max-width: 44rem") != std::string::npos);
   CHECK(html.find("width=device-width") != std::string::npos);
+}
+
+TEST_CASE("to_html: a limit of p99 is told beside it") {
+  auto limited = sample_result("a", "", around(100));
+  limited.limit = 90;
+  CHECK(to_html(sample_report({limited})).find("MISSED 90") != std::string::npos);
 }
 
 TEST_CASE("to_html: names are text") {
