@@ -55,6 +55,14 @@ task<void> let_others_run() {
   co_await asio::post(executor, asio::use_awaitable);
 }
 
+/// A failure may come of the signal that also cancels us: control C reaches what a subject started as well.
+task<void> await_cancellation() {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::steady_timer timer(executor);
+  timer.expires_after(10ms);
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
 /// Runs what may fail; its failure is noted. Whether it succeeded.
 task<bool> attempt(shared_run all, std::size_t index, task<void> work) {
   std::string failure;
@@ -64,7 +72,7 @@ task<bool> attempt(shared_run all, std::size_t index, task<void> work) {
   } catch (const std::exception& thrown) {
     failure = thrown.what();
   }
-  co_await let_others_run();  // cancelled: not its fault
+  co_await await_cancellation();
   note_failure(all->so_far.results[index], 1, failure);
   co_return false;
 }

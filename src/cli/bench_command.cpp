@@ -103,7 +103,6 @@ suite::subjects chosen_of(const suite::subjects& all, const words& names) {
   }
 }
 
-/// At the end of the work the loop that waits for signals ends too.
 struct measuring {
   explicit measuring(asio::io_context& io) : signals(io), group(io.get_executor()) {}
 
@@ -114,17 +113,18 @@ struct measuring {
   bool finished = false;
 };
 
-task<void> measure(std::shared_ptr<measuring> its, suite::subjects chosen, bench::options how) {
-  auto report = bench::run(std::move(chosen), std::move(how));
-  try {
-    its->report = co_await std::move(report);
-  } catch (...) {
-    its->finished = true;
-    its->signals.cancel();
-    throw;
+/// At the end of the work the loop that waits for signals ends too.
+struct end_of_measuring {
+  measuring& its;
+  ~end_of_measuring() {
+    its.finished = true;
+    its.signals.cancel();
   }
-  its->finished = true;
-  its->signals.cancel();
+};
+
+task<void> measure(std::shared_ptr<measuring> its, suite::subjects chosen, bench::options how) {
+  const end_of_measuring at_the_end{*its};
+  its->report = co_await bench::run(std::move(chosen), std::move(how));
 }
 
 task<void> end_by_signal(std::shared_ptr<measuring> its) {

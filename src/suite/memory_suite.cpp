@@ -34,15 +34,27 @@ double heap() {
 #endif
 }
 
-/// How many there can be at once within the limit of open files, which is raised as far as it goes.
-std::size_t possible() {
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
-  const auto most = static_cast<std::size_t>(files.rlim_cur) / descriptors_each;
-  return std::min(streaming, most - std::min(most, descriptors_apart));
-}
+/// Raises the limit of open files as far as it goes, while it lives.
+class many_files {
+ public:
+  many_files() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit raised = before_;
+    raised.rlim_cur = raised.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &raised);
+  }
+  many_files(const many_files&) = delete;
+  ~many_files() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  /// How many commands there can be at once.
+  std::size_t commands() const {
+    const auto most = static_cast<std::size_t>(before_.rlim_max) / descriptors_each;
+    return std::min(streaming, most - std::min(most, descriptors_apart));
+  }
+
+ private:
+  rlimit before_{};
+};
 
 /// One byte there and back, and both streams stay open.
 task<void> start_streaming(shared_place warm, process* into) {
@@ -57,7 +69,8 @@ task<void> end_streaming(process* which) { co_await which->kill(); }
 
 task<double> held_by_streams(shared_place warm) {
   const auto executor = co_await asio::this_coro::executor;
-  std::vector<process> running(possible());
+  const many_files raised;
+  std::vector<process> running(raised.commands());
   const double before = heap();
   {
     task_group starts(executor);
