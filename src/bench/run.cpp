@@ -140,14 +140,27 @@ task<void> finish(shared_run all, indices group, holdings before) {
   all->so_far.warnings.push_back(fmt::format("{} and those beside it: {}", all->subjects[group.front()].name, what));
 }
 
+task<void> measure_group(shared_run all, indices group) {
+  const holdings before = holdings_now();
+  auto work = measure(all, group);
+  auto cleanup = finish(all, group, before);
+  std::string failure;
+  try {
+    co_await with_cleanup(std::move(work), finish_limit, std::move(cleanup));
+  } catch (const std::system_error& thrown) {
+    if (is_cancelled(thrown.code())) throw;
+    failure = thrown.what();
+  }
+  if (failure.empty()) co_return;
+  for (const auto index : group) note_failure(all->so_far.results[index], 1, "not finished in time: " + failure);
+}
+
 task<void> measure_all(shared_run all) {
   const auto executor = co_await asio::this_coro::executor;
   const asio::steady_timer first(executor);  // with which the io_context opens what it keeps
-  for (auto& group : groups_of(all->subjects)) {
-    const holdings before = holdings_now();
-    auto work = measure(all, group);
-    auto cleanup = finish(all, std::move(group), before);
-    co_await with_cleanup(std::move(work), finish_limit, std::move(cleanup));
+  for (const auto& group : groups_of(all->subjects)) {
+    auto work = measure_group(all, group);
+    co_await std::move(work);
   }
 }
 
