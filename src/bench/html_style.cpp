@@ -25,7 +25,7 @@ section.warnings ul { margin: 0; padding-left: 1.2rem; }
   border-top: 1px solid var(--rule); padding: .35rem 0; }
 .row b { font-weight: 600; overflow-wrap: anywhere; }
 .row .figures { text-align: right; font-variant-numeric: tabular-nums; }
-.row small, .row .figures small { display: block; color: var(--quiet); font-size: .82rem; font-weight: 400; }
+.row small, .row .figures small { display: block; white-space: nowrap; color: var(--quiet); font-size: .82rem; font-weight: 400; }
 .ends { display: flex; justify-content: space-between; color: var(--quiet); font-size: .82rem; font-variant-numeric: tabular-nums; }
 .ends span:nth-child(2) { text-align: center; padding: 0 .5rem; }
 .ends.row { border-top: 0; display: grid; padding: 0; }
