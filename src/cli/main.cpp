@@ -1,5 +1,6 @@
 // The program `berth`: reads the first word, runs what it names, and ends with its exit code.
 
+#include "cli/bench_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
@@ -34,6 +35,7 @@ const subcommand subcommands[] = {
     {"cp", "copy a file or a tree to a place or from it", cp_help, cp_command},
     {"rm", "remove files and directories", rm_help, rm_command},
     {"mkdir", "make directories with their parents", mkdir_help, mkdir_command},
+    {"bench", "measure what this library costs on this machine", bench_help, bench_command},
     {"doctor", "tell what works on this machine, and how to mend what does not", doctor_help, doctor_command},
 };
 

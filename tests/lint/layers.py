@@ -7,8 +7,8 @@ LAYERS = {
     "resident": 1, "os": 1, "http": 1,
     "rpc": 2, "context": 2,
     "host": 3, "docker": 3, "sandbox": 3,
-    "e2b": 4, "daytona": 4,
-    "environment": 5, "mcp": 5, "tools": 5,
+    "e2b": 4, "daytona": 4, "bench": 4,
+    "environment": 5, "mcp": 5, "tools": 5, "suite": 5,
     "cli": 6,
 }
 

@@ -8,7 +8,7 @@ from source import ROOT, Skip, cpp_files, name_of, project_files
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
-FOLDERS = ("include", "src", "tests", "bench", "examples")
+FOLDERS = ("include", "src", "tests", "examples")
 SOURCES = {".hpp", ".cpp", ".py", ".sh", ".S"}
 
 

@@ -1,0 +1,36 @@
+#pragma once
+/// What `berth bench` measures: one function per question, each in a file of its name.
+
+#include <berth/bench.hpp>
+
+#include <asio/io_context.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::suite {
+
+using subjects = std::vector<bench::subject>;
+
+subjects exec_suite(asio::io_context& io);
+subjects loop_suite(asio::io_context& io);
+subjects stream_suite(asio::io_context& io);
+subjects pty_suite(asio::io_context& io);
+subjects memory_suite(asio::io_context& io);
+subjects kill_suite(asio::io_context& io);
+subjects file_suite(asio::io_context& io);
+
+/// All of these. Life: they use the io_context.
+subjects whole_suite(asio::io_context& io);
+
+/// `berth bench --worker WHAT...` is the other side of a bench: it is no option for people.
+inline constexpr std::string_view worker_word = "--worker";
+
+/// Gives the exit code.
+task<int> work(asio::io_context& io, std::vector<std::string> what);
+
+/// The words that start a worker.
+std::vector<std::string> worker_words(std::string what, std::string argument = {});
+
+}  // namespace berth::suite

@@ -1,0 +1,34 @@
+#pragma once
+/// A context on this host with one warm handle, which the subjects of a group share.
+
+#include <berth/bench.hpp>
+#include <berth/process_context.hpp>
+
+#include <asio/io_context.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace berth::suite {
+
+struct warm_place {
+  explicit warm_place(asio::io_context& its_io) : io(its_io) {}
+
+  asio::io_context& io;
+  std::optional<context> place;
+  handle where;
+};
+using shared_place = std::shared_ptr<warm_place>;
+
+/// Makes both, or neither if they are there.
+task<void> open_place(shared_place warm);
+/// Ends both, if they are there.
+task<void> close_place(shared_place warm);
+
+/// A subject that finds the place open.
+bench::subject in_place(shared_place warm, bench::subject what);
+
+/// Throws unless it exited with 0.
+void require_ok(const exit_status& status);
+
+}  // namespace berth::suite
