@@ -153,7 +153,7 @@ BERTH_API std::string to_html(const report& what, const std::vector<change>& cha
 BERTH_API report from_json(std::string_view text);
 
 /// Time since it was made.
-class stopwatch {
+class BERTH_API stopwatch {
  public:
   double micros() const { return std::chrono::duration<double, std::micro>(clock::now() - began_).count(); }
   double millis() const { return micros() / 1000; }
