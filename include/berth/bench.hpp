@@ -76,6 +76,7 @@ struct ratio {
   double bar = 0;
 };
 
+/// What one bench came to.
 struct result {
   std::string name;
   std::string unit;
@@ -100,6 +101,7 @@ struct environment {
   std::string date;  ///< UTC, "2026-01-31T12:00:00Z"
 };
 
+/// What a run came to.
 struct report {
   std::vector<result> results = {};
   environment machine = {};
