@@ -76,7 +76,7 @@ task<void> odd_names(context& place, handle where) {
   } catch (const error& failure) {
     message = failure.message();
   }
-  CHECK(message.find("read_file 'no\\nsuch\\xff': ") == 0);
+  CHECK(message.find("read_file 'no\\nsuch\\xff'") == 0);
 }
 
 task<void> many_entries(context& place, handle where) {
