@@ -22,7 +22,7 @@ void declare_place_options(CLI::App& app);
 /// Removals come first, then files, then --env. Throws usage_error.
 env_changes environment_of(const CLI::App& app);
 
-/// Which of our variables the place begins with; nullopt means all. Throws usage_error.
+/// Which of our variables the place begins with, as process_context_options::inherit_env has it. Throws usage_error.
 std::vector<std::string> inherited_names(const CLI::App& app);
 
 /// One word is shell text, several are a program and its arguments.
