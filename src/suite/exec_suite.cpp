@@ -42,11 +42,6 @@ task<double> bare_execs() {
   co_return rate(watch.micros());
 }
 
-task<void> exec_true(context place, handle where) {
-  const auto result = co_await place.exec(std::move(where), argv("/bin/true"));
-  require_ok(result.status);
-}
-
 /// How long that many take, all at once.
 task<double> execs(shared_place warm, int count) {
   const auto executor = co_await asio::this_coro::executor;

@@ -30,4 +30,9 @@ void require_ok(const exit_status& status) {
   if (!status.ok()) throw std::runtime_error(describe(status));
 }
 
+task<void> exec_true(context place, handle where) {
+  const auto result = co_await place.exec(std::move(where), argv("/bin/true"));
+  require_ok(result.status);
+}
+
 }  // namespace berth::suite

@@ -31,4 +31,7 @@ bench::subject in_place(shared_place warm, bench::subject what);
 /// Throws unless it exited with 0.
 void require_ok(const exit_status& status);
 
+/// Runs /bin/true, the smallest command there is.
+task<void> exec_true(context place, handle where);
+
 }  // namespace berth::suite

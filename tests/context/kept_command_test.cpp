@@ -14,7 +14,7 @@ using namespace berth::test;
 
 namespace {
 
-constexpr auto out = output_stream::std_out;
+using output_stream::std_out;
 constexpr auto err = output_stream::std_err;
 
 task<background> start(std::shared_ptr<fake_world> world, command what) {
@@ -36,7 +36,7 @@ ASYNC_TEST("background: its output is in the log without a reader, then its end"
   CHECK(one.id() == "background-1");
   CHECK(world->run().what.is_background());
   world->run().out("abc").err("e").out("def");
-  const log_piece piece = co_await one.follow(out, 3);
+  const log_piece piece = co_await one.follow(std_out, 3);
   CHECK(piece.bytes() == "def");
   CHECK(one.read(err, 0).bytes() == "e");
   CHECK_FALSE(one.status());
@@ -45,8 +45,8 @@ ASYNC_TEST("background: its output is in the log without a reader, then its end"
   CHECK(status == exit_status::exited(3));
   CHECK(one.status() == status);
   CHECK(one.usage().max_rss_bytes == 4096);
-  CHECK(one.read(out, 0).ended());
-  CHECK(one.tail(out, 2).bytes() == "ef");
+  CHECK(one.read(std_out, 0).ended());
+  CHECK(one.tail(std_out, 2).bytes() == "ef");
   CHECK_FALSE(one.streams_open());
 }
 
@@ -57,7 +57,7 @@ ASYNC_TEST("background: follow gives each byte once, then the end") {
     std::string all;
     std::uint64_t next = 0;
     for (;;) {
-      const log_piece piece = co_await from.follow(out, next, 7);
+      const log_piece piece = co_await from.follow(std_out, next, 7);
       all += piece.bytes();
       next = piece.next();
       if (piece.ended()) co_return all;
@@ -81,7 +81,7 @@ ASYNC_TEST("background: a cancelled wait ends the wait alone") {
   const auto world = co_await fake_world::make(io);
   background one = co_await start(world, "x");
   running<exit_status> waiting(io.get_executor(), one.wait());
-  running<log_piece> following(io.get_executor(), one.follow(out, 0));
+  running<log_piece> following(io.get_executor(), one.follow(std_out, 0));
   running<std::optional<output_match>> looking(io.get_executor(), one.wait_for_output("y", 5s));
   running<bool> listening(io.get_executor(), one.wait_for_port(80, 5s));
   world->run().on_kill = fake_run::ignore;
@@ -106,7 +106,7 @@ ASYNC_TEST("background: a cancelled wait ends the wait alone") {
   world->run().out("y").exit(exit_status::signaled(SIGTERM)).end_streams().end_tree();
   const exit_status status = co_await one.wait();
   CHECK(status.reason() == end_reason::cancelled);
-  CHECK(one.read(out, 0).bytes() == "y");
+  CHECK(one.read(std_out, 0).bytes() == "y");
 }
 
 ASYNC_TEST("background: dropping it leaves it running, and it is found again") {
@@ -121,9 +121,9 @@ ASYNC_TEST("background: dropping it leaves it running, and it is found again") {
   world->run().out("after");
   auto all = world->place->backgrounds(world->at);
   REQUIRE(all.size() == 1);
-  const log_piece piece = co_await all[0].follow(out, 7);
+  const log_piece piece = co_await all[0].follow(std_out, 7);
   CHECK(piece.bytes() == "after");
-  CHECK(all[0].read(out, 0).bytes() == "before after");
+  CHECK(all[0].read(std_out, 0).bytes() == "before after");
 }
 
 ASYNC_TEST("background: kill ends the tree, and what came before is in the log") {
@@ -133,8 +133,8 @@ ASYNC_TEST("background: kill ends the tree, and what came before is in the log")
   const exit_status status = co_await one.kill();
   CHECK(status.reason() == end_reason::cancelled);
   CHECK(status.signal() == SIGTERM);
-  CHECK(one.read(out, 0).bytes() == "some");
-  CHECK(one.read(out, 0).ended());
+  CHECK(one.read(std_out, 0).bytes() == "some");
+  CHECK(one.read(std_out, 0).ended());
   REQUIRE(world->run().kills.size() == 1);
   CHECK(world->run().kills[0] == 70ms);
   const exit_status again = co_await one.kill();
@@ -150,7 +150,7 @@ ASYNC_TEST("background: destroying the handle ends it as cancelled, and waiters 
   world->run().exit(exit_status::signaled(SIGSEGV)).end_streams();
   co_await signalled.wait();
   running<exit_status> waiting(io.get_executor(), one.wait());
-  running<log_piece> following(io.get_executor(), one.follow(out, 0));
+  running<log_piece> following(io.get_executor(), one.follow(std_out, 0));
   running<std::optional<output_match>> looking(io.get_executor(), one.wait_for_output("y", 60s));
   running<bool> listening(io.get_executor(), one.wait_for_port(80, 60s));
   co_await pause_for(2ms);
@@ -175,7 +175,7 @@ ASYNC_TEST("background: a place that is lost gives lost, and the context goes on
   world->run().out("some").lose("the resident died");
   const exit_status status = co_await one.wait();
   CHECK(status == exit_status::lost("the resident died"));
-  CHECK(one.read(out, 0).bytes() == "some");
+  CHECK(one.read(std_out, 0).bytes() == "some");
   co_await world->place->destroy(world->at);
   CHECK(one.status() == status);
 }
@@ -190,7 +190,7 @@ ASYNC_TEST("background: a context that goes takes it along, and waiters get thei
   CHECK(world->backend->dropped.size() == 1);
   const exit_status status = co_await waiting.result();
   CHECK((status.reason() == end_reason::cancelled || status.reason() == end_reason::lost));
-  CHECK(one.read(out, 0).bytes() == "some");
+  CHECK(one.read(std_out, 0).bytes() == "some");
   const exit_status again = co_await one.kill();
   CHECK(again == status);
   CHECK_NOTHROW(one.signal(SIGTERM));
@@ -214,7 +214,7 @@ ASYNC_TEST("background: what holds the streams open is left alone, and the log e
   const exit_status status = co_await one.wait();
   CHECK(status.ok());
   CHECK(one.streams_open());
-  CHECK(one.read(out, 0).ended());
+  CHECK(one.read(std_out, 0).ended());
   CHECK(world->run().abandoned);
   CHECK(world->run().kills.empty());
   const exit_status same = co_await one.kill();
@@ -238,7 +238,7 @@ ASYNC_TEST("background: a ring of 10 bytes keeps the last 10, and readers are to
   for (int i = 0; i < 10; ++i) world->run().out(std::string(100, static_cast<char>('0' + i)));
   world->run().exit().end_streams();
   co_await one.wait();
-  const log_piece piece = one.read(out, 5);
+  const log_piece piece = one.read(std_out, 5);
   CHECK(piece.bytes() == "9999999999");
   CHECK(piece.gap() == 985);
   CHECK(piece.next() == 1000);
@@ -271,7 +271,7 @@ ASYNC_TEST("background: a context that goes leaves the spill of what came") {
   const auto world = co_await fake_world::make(io);
   background one = co_await start(world, command("x").spill(path));
   world->run().out("some");
-  co_await one.follow(out, 0);
+  co_await one.follow(std_out, 0);
   world->place.reset();
   co_await one.wait();
   CHECK(content(path) == "some");

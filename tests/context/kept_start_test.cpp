@@ -9,7 +9,7 @@ using namespace berth::test;
 
 namespace {
 
-constexpr auto out = output_stream::std_out;
+using output_stream::std_out;
 
 task<background> start(std::shared_ptr<fake_world> world, command what) {
   return world->place->exec_background(world->at, std::move(what));
@@ -93,7 +93,7 @@ ASYNC_TEST("background: a start that failed is a value, and does not keep the ke
   CHECK(one.status()->reason() == end_reason::start_failed);
   const exit_status status = co_await one.wait();
   CHECK(status.code() == 127);
-  CHECK(one.read(out, 0).ended());
+  CHECK(one.read(std_out, 0).ended());
   const auto match = co_await one.wait_for_output("x", 10s);
   CHECK_FALSE(match);
   const bool listens = co_await one.wait_for_port(80, 10s);
@@ -164,7 +164,7 @@ ASYNC_TEST("background: wait_for_output finds text across pieces and streams, al
   world->run().out("before liste").err("erro").out("ning on 80");
   auto match = co_await one.wait_for_output("listening", 5s);
   REQUIRE(match);
-  CHECK(match->stream() == out);
+  CHECK(match->stream() == std_out);
   CHECK(match->offset() == 7);
   CHECK(match->text() == "listening");
   running<std::optional<output_match>> waiting(io.get_executor(), one.wait_for_output("error", 5s));

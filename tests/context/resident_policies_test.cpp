@@ -16,33 +16,33 @@ using namespace std::chrono_literals;
 using action = resident_watchdog::action;
 using clock = resident_watchdog::clock;
 
-const clock::time_point start{100s};
+const clock::time_point began{100s};
 
 TEST_CASE("watchdog: silence is asked about, then continued, then killed") {
   resident_watchdog dog;
-  dog.begin(start);
-  CHECK(dog.tick(start + 1s, start) == action::ping);
-  CHECK(dog.tick(start + 2s, start) == action::resume);
-  CHECK(dog.tick(start + 3s, start) == action::kill);
+  dog.begin(began);
+  CHECK(dog.tick(began + 1s, began) == action::ping);
+  CHECK(dog.tick(began + 2s, began) == action::resume);
+  CHECK(dog.tick(began + 3s, began) == action::kill);
 }
 
 TEST_CASE("watchdog: a frame starts it afresh") {
   resident_watchdog dog;
-  dog.begin(start);
-  CHECK(dog.tick(start + 1s, start) == action::ping);
-  CHECK(dog.tick(start + 2s, start + 1200ms) == action::none);
-  CHECK(dog.next() == start + 2200ms);
-  CHECK(dog.tick(start + 2200ms, start + 1200ms) == action::ping);
+  dog.begin(began);
+  CHECK(dog.tick(began + 1s, began) == action::ping);
+  CHECK(dog.tick(began + 2s, began + 1200ms) == action::none);
+  CHECK(dog.next() == began + 2200ms);
+  CHECK(dog.tick(began + 2200ms, began + 1200ms) == action::ping);
 }
 
 TEST_CASE("watchdog: time in which our loop stood still is not held against the resident") {
   resident_watchdog dog;
-  dog.begin(start);
-  CHECK(dog.tick(start + 1s, start) == action::ping);
-  CHECK(dog.tick(start + 30s, start) == action::none);
-  CHECK(dog.tick(start + 31s, start) == action::resume);
-  CHECK(dog.tick(start + 60s, start) == action::none);
-  CHECK(dog.tick(start + 61s, start + 60500ms) == action::none);
+  dog.begin(began);
+  CHECK(dog.tick(began + 1s, began) == action::ping);
+  CHECK(dog.tick(began + 30s, began) == action::none);
+  CHECK(dog.tick(began + 31s, began) == action::resume);
+  CHECK(dog.tick(began + 60s, began) == action::none);
+  CHECK(dog.tick(began + 61s, began + 60500ms) == action::none);
 }
 
 TEST_CASE("lease: what was not acknowledged is sent again, and nothing is handled twice") {

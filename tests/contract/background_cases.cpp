@@ -6,7 +6,7 @@
 namespace berth::contract {
 namespace {
 
-constexpr auto out = output_stream::std_out;
+using output_stream::std_out;
 constexpr auto err = output_stream::std_err;
 
 task<void> both_logs_exact(context& place, handle where) {
@@ -15,7 +15,7 @@ task<void> both_logs_exact(context& place, handle where) {
   CHECK(one.pid() > 0);
   const exit_status status = co_await one.wait();
   CHECK(status == exit_status::exited(3));
-  const log_piece all = one.read(out, 0, 1 << 20);
+  const log_piece all = one.read(std_out, 0, 1 << 20);
   CHECK(all.bytes().size() == 700000);
   CHECK(is_pattern(all.bytes()));
   CHECK(all.ended());
@@ -27,8 +27,8 @@ task<void> both_logs_exact(context& place, handle where) {
 
 task<void> followed_to_the_end(context& place, handle where) {
   background one = co_await place.exec_background(where, child("interleave", "2000"));
-  running<std::string> reader(place.get_executor(), follow_all(one, out));
-  running<std::string> second(place.get_executor(), follow_all(one, out));
+  running<std::string> reader(place.get_executor(), follow_all(one, std_out));
+  running<std::string> second(place.get_executor(), follow_all(one, std_out));
   running<std::string> errors(place.get_executor(), follow_all(one, err));
   std::string expected_out, expected_err;
   for (int i = 0; i < 2000; ++i) {
@@ -46,12 +46,12 @@ task<void> followed_to_the_end(context& place, handle where) {
 task<void> ring_overrun(context& place, handle where) {
   background one = co_await place.exec_background(where, child("flood", "1000000").output_limit(10000));
   co_await one.wait();
-  const log_piece rest = one.read(out, 500, 1 << 20);
+  const log_piece rest = one.read(std_out, 500, 1 << 20);
   CHECK(rest.bytes().size() == 10000);
   CHECK(rest.gap() == 989500);
   CHECK(rest.offset() == 990000);
   CHECK(is_pattern(rest.bytes(), 990000));
-  const log_piece last = one.tail(out, 100);
+  const log_piece last = one.tail(std_out, 100);
   CHECK(last.offset() == 999900);
   CHECK(is_pattern(last.bytes(), 999900));
 }
@@ -61,7 +61,7 @@ task<void> much_through_a_small_ring(context& place, handle where) {
   background one = co_await place.exec_background(where, child("flood", "104857600").output_limit(65536));
   const exit_status status = co_await one.wait();
   CHECK(status.ok());
-  const log_piece rest = one.read(out, 0, 1 << 20);
+  const log_piece rest = one.read(std_out, 0, 1 << 20);
   CHECK(rest.bytes().size() == 65536);
   CHECK(rest.next() == 104857600);
   CHECK(is_pattern(rest.bytes(), rest.offset()));
@@ -88,7 +88,7 @@ task<void> wait_after_the_end(context& place, handle where) {
     const exit_status status = co_await one.wait();
     CHECK(status == exit_status::exited(5));
   }
-  const log_piece piece = co_await one.follow(out, 2);
+  const log_piece piece = co_await one.follow(std_out, 2);
   CHECK(piece.ended());
   CHECK(piece.bytes().empty());
 }
@@ -98,7 +98,7 @@ task<void> waits_for_text(context& place, handle where) {
       co_await place.exec_background(where, "echo first; echo second >&2; sleep 0.1; echo third; sleep 60");
   auto match = co_await one.wait_for_output("third", 10s);
   REQUIRE(match.has_value());
-  CHECK(match->stream() == out);
+  CHECK(match->stream() == std_out);
   CHECK(match->offset() == 6);
   match = co_await one.wait_for_output("second", 10s);
   REQUIRE(match.has_value());
@@ -148,12 +148,12 @@ task<void> fed(context& place, handle where) {
   }
   co_await closing.result();
   co_await one.wait();
-  CHECK(one.read(out, 0, 1 << 20).bytes() == expected + "end\n");
+  CHECK(one.read(std_out, 0, 1 << 20).bytes() == expected + "end\n");
   const std::error_code late = co_await failure_of(one.write("x"));
   CHECK(late == std::errc::broken_pipe);
   background two = co_await place.exec_background(where, command("cat").input("given"));
   co_await two.wait();
-  CHECK(two.read(out, 0).bytes() == "given");
+  CHECK(two.read(std_out, 0).bytes() == "given");
 }
 
 task<void> many_beside_exec(context& place, handle where) {
@@ -168,11 +168,11 @@ task<void> many_beside_exec(context& place, handle where) {
     co_await all[static_cast<std::size_t>(i)].wait();
     std::string expected;
     for (int j = 1; j <= 5; ++j) expected += std::to_string(i) + " " + std::to_string(j) + "\n";
-    CHECK(all[static_cast<std::size_t>(i)].read(out, 0).bytes() == expected);
+    CHECK(all[static_cast<std::size_t>(i)].read(std_out, 0).bytes() == expected);
   }
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case background_table[] = {
     {"background: both streams are in the logs, exactly, and the status comes with the last byte", both_logs_exact,
      30s},
     {"background: followers get every byte once, in order, to the end", followed_to_the_end, 30s},
@@ -189,6 +189,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> background_cases() { return cases; }
+std::span<const contract_case> background_cases() { return background_table; }
 
 }  // namespace berth::contract

@@ -9,7 +9,7 @@
 namespace berth::contract {
 namespace {
 
-constexpr auto out = output_stream::std_out;
+using output_stream::std_out;
 
 /// Reads "pids N N N" from the log of a command that prints it first.
 task<std::vector<pid_t>> logged_pids(background from) {
@@ -18,7 +18,7 @@ task<std::vector<pid_t>> logged_pids(background from) {
   // The line may have been longer.
   std::string text;
   while (text.find('\n') == std::string::npos) {
-    const log_piece piece = co_await from.follow(out, line->offset() + text.size());
+    const log_piece piece = co_await from.follow(std_out, line->offset() + text.size());
     text += piece.bytes();
   }
   co_return pids_in(text);
@@ -114,7 +114,7 @@ task<void> killed_with_its_tree(context& place, handle where) {
   const exit_status status = co_await one.kill();
   CHECK(status.reason() == end_reason::cancelled);
   CHECK(alive_among(pids).empty());
-  CHECK(one.read(out, 0).ended());
+  CHECK(one.read(std_out, 0).ended());
   const exit_status again = co_await one.wait();
   CHECK(again == status);
 }
@@ -132,10 +132,10 @@ task<void> dropped_lives_on(context& place, handle where) {
   CHECK(beats);
   background again = co_await place.exec_background(where, command("other").key("k"));
   CHECK(again.pid() == pid);
-  const log_piece begun = again.read(out, 0, 5);
+  const log_piece begun = again.read(std_out, 0, 5);
   CHECK(begun.bytes() == "line\n");
-  const std::uint64_t now = again.tail(out).next();
-  const log_piece more = co_await again.follow(out, now);
+  const std::uint64_t now = again.tail(std_out).next();
+  const log_piece more = co_await again.follow(std_out, now);
   CHECK_FALSE(more.bytes().empty());
 }
 
@@ -145,7 +145,7 @@ task<void> destroy_ends_it(context& place, handle where) {
   background ended = co_await place.exec_background(where, "echo x; exit 7");
   co_await ended.wait();
   running<exit_status> waiting(place.get_executor(), one.wait());
-  running<std::string> reading(place.get_executor(), follow_all(one, out));
+  running<std::string> reading(place.get_executor(), follow_all(one, std_out));
   running<std::optional<output_match>> looking(place.get_executor(), one.wait_for_output("never", 60s));
   co_await place.destroy(where);
   CHECK(alive_among(pids).empty());
@@ -172,7 +172,7 @@ task<void> context_goes(context& place, handle) {
   CHECK_MESSAGE(gone, alive_among(pids));
   const exit_status status = co_await waiting.result();
   CHECK(status.code() != 0);
-  CHECK(one.read(out, 0).bytes().starts_with("pids"));
+  CHECK(one.read(std_out, 0).bytes().starts_with("pids"));
 }
 
 task<void> context_goes_at_any_moment(context& place, handle) {
@@ -244,8 +244,8 @@ task<void> leftover_keeps_the_streams(context& place, handle where) {
   const exit_status status = co_await one.wait();
   CHECK(status.ok());
   CHECK(one.streams_open());
-  CHECK(one.read(out, 0).ended());
-  const std::vector<pid_t> pids = pids_in(one.read(out, 0).bytes());
+  CHECK(one.read(std_out, 0).ended());
+  const std::vector<pid_t> pids = pids_in(one.read(std_out, 0).bytes());
   CHECK_FALSE(alive_among(pids).empty());
   co_await one.kill();
   CHECK(one.status() == status);
@@ -263,7 +263,7 @@ task<void> deadlines_hold(context& place, handle where) {
   background tidy = co_await place.exec_background(where, command("sleep 60 & echo pids $!").end_leftovers());
   const exit_status third = co_await tidy.wait();
   CHECK(third.ok());
-  CHECK(alive_among(pids_in(tidy.read(out, 0).bytes())).empty());
+  CHECK(alive_among(pids_in(tidy.read(std_out, 0).bytes())).empty());
 }
 
 task<void> cancelled_start(context& place, handle where) {
@@ -283,7 +283,7 @@ task<void> cancelled_start(context& place, handle where) {
   for (const background& each : place.backgrounds(where)) CHECK(each.status().has_value());
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case background_life_table[] = {
     {"background: a key starts once", key_starts_once},
     {"background: once forgotten, its key starts anew", forgotten},
     {"background: starts that race for a key are one", key_race},
@@ -304,6 +304,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> background_life_cases() { return cases; }
+std::span<const contract_case> background_life_cases() { return background_life_table; }
 
 }  // namespace berth::contract

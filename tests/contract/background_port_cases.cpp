@@ -66,7 +66,7 @@ task<void> found_in_what_it_left(context& place, handle where) {
   CHECK(listens);
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case background_port_table[] = {
     {"background: wait_for_port sees its own ports alone, or says that it cannot", finds_its_port, 60s},
     {"background: wait_for_port gives false soon after its end", false_at_its_end, 60s},
     {"background: wait_for_port sees what it left running", found_in_what_it_left, 60s},
@@ -74,6 +74,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> background_port_cases() { return cases; }
+std::span<const contract_case> background_port_cases() { return background_port_table; }
 
 }  // namespace berth::contract

@@ -252,7 +252,7 @@ task<void> waiting_cancelled(context& place, handle where) {
   CHECK(status == exit_status::exited(3));
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case cancel_table[] = {
     {"a caller that does not throw when cancelled is heard while output keeps coming", cancelled_without_throwing},
     {"a cancelled exec ends its command and gives what came", exec_cancelled},
     {"an exec may be cancelled at any moment of its start", exec_cancelled_at_once},
@@ -273,6 +273,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> cancel_cases() { return cases; }
+std::span<const contract_case> cancel_cases() { return cancel_table; }
 
 }  // namespace berth::contract

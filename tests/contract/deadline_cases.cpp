@@ -138,7 +138,7 @@ task<void> longest_time(context& place, handle where) {
   CHECK(result.std_out == "hi\n");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case deadline_table[] = {
     {"a deadline ends a command and keeps what came", deadline_keeps_output},
     {"an idle deadline ends a silent command and keeps what came", silence_keeps_output},
     {"an idle deadline does not end a command that trickles", trickle_is_no_silence},
@@ -158,6 +158,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> deadline_cases() { return cases; }
+std::span<const contract_case> deadline_cases() { return deadline_table; }
 
 }  // namespace berth::contract

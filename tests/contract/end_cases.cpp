@@ -165,7 +165,7 @@ task<void> output_closed_early(context& place, handle where) {
   CHECK(result.std_out == "closed\n");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case end_table[] = {
     {"exit codes are told exactly", exit_codes},
     {"a missing program is start_failed with 127, by name and by path", program_missing},
     {"a file that is not executable and a directory are start_failed with 126", program_not_executable},
@@ -184,6 +184,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> end_cases() { return cases; }
+std::span<const contract_case> end_cases() { return end_table; }
 
 }  // namespace berth::contract

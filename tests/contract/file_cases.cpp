@@ -355,7 +355,7 @@ task<void> destroyed(context& place, handle where) {
   CHECK(code == errc::destroyed);
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case file_table[] = {
     {"file: what was written is read, whatever the bytes", written_and_read},
     {"file: relative paths start at the handle's cwd", relative_to_cwd},
     {"file: ranges are exact, and empty behind the end", ranges},
@@ -380,6 +380,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> file_cases() { return cases; }
+std::span<const contract_case> file_cases() { return file_table; }
 
 }  // namespace berth::contract

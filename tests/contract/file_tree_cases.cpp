@@ -179,7 +179,7 @@ task<void> renaming(context& place, handle where) {
   CHECK(code == errc::conflict);
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case file_tree_table[] = {
     {"tree: a listing has names, types, sizes, times and modes, as deep as asked", listing},
     {"tree: a listing of what is not there is an error", listing_errors},
     {"tree: a listing goes through no link but the path itself", listing_links},
@@ -194,6 +194,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> file_tree_cases() { return cases; }
+std::span<const contract_case> file_tree_cases() { return file_tree_table; }
 
 }  // namespace berth::contract

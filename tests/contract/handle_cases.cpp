@@ -178,7 +178,7 @@ task<void> destroyed_at_once(context& place, handle) {
   CHECK(place.handles().size() == 1);
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case handle_table[] = {
     {"handles are listed until they are destroyed, by every copy of the context", listed},
     {"a destroyed handle is refused everywhere, and its directory stays", destroyed_twice},
     {"a handle of nobody or of another context is refused", not_its_own},
@@ -195,6 +195,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> handle_cases() { return cases; }
+std::span<const contract_case> handle_cases() { return handle_table; }
 
 }  // namespace berth::contract

@@ -146,7 +146,7 @@ task<void> destroyed_while_hanging(context& place, handle where) {
   }
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case hanging_table[] = {
     {"while an exec hangs another command is killed and a third runs", others_go_on},
     {"an exec that hangs can be cancelled", cancelled_while_hanging},
     {"a deadline ends an exec that hangs", deadline_while_hanging, 5s},
@@ -155,6 +155,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> hanging_cases() { return cases; }
+std::span<const contract_case> hanging_cases() { return hanging_table; }
 
 }  // namespace berth::contract

@@ -139,7 +139,7 @@ task<void> waiting_reader(context& place, handle where) {
   CHECK(all->out == "got it\n");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case input_table[] = {
     {"standard input is at its end by default", closed_by_default},
     {"given input arrives exactly, then its end", exact_input},
     {"8 MiB go through cat and come back exactly", echo_of_much, 30s},
@@ -156,6 +156,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> input_cases() { return cases; }
+std::span<const contract_case> input_cases() { return input_table; }
 
 }  // namespace berth::contract

@@ -158,7 +158,7 @@ task<void> signalled_command_leaves_jobs(context& place, handle where) {
   CHECK_FALSE(alive_among(pids).empty());
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case leftover_table[] = {
     {"what a command left lives on, and ends with the handle", left_until_destroy},
     {"what holds the pipes delays the result by 2.5 s at most, and lives on", holding_the_pipes},
     {"end_leftovers() ends what a command left", ended_on_request},
@@ -175,6 +175,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> leftover_cases() { return cases; }
+std::span<const contract_case> leftover_cases() { return leftover_table; }
 
 }  // namespace berth::contract

@@ -134,7 +134,7 @@ task<void> in_a_terminal(context& place, handle where) {
   CHECK(result.std_out == "64\r\n");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case limit_table[] = {
     {"limits: each is set, soft and hard, and a shell sees it", all_are_set},
     {"limits: niceness is added to what the place has", niceness},
     {"limits: processor time ends a busy loop, and the status says so, below a shell too", processor_time, 30s},
@@ -150,6 +150,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> limit_cases() { return cases; }
+std::span<const contract_case> limit_cases() { return limit_table; }
 
 }  // namespace berth::contract

@@ -159,7 +159,7 @@ task<void> text_is_valid(context& place, handle where) {
         "b");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case output_table[] = {
     {"the two streams arrive apart", streams_apart},
     {"all 256 byte values, NULs and a missing newline come exactly", exact_bytes},
     {"a silent command gives two empty streams", no_output},
@@ -177,6 +177,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> output_cases() { return cases; }
+std::span<const contract_case> output_cases() { return output_table; }
 
 }  // namespace berth::contract

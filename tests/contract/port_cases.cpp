@@ -103,7 +103,7 @@ task<void> in_a_terminal(context& place, handle where) {
   CHECK(seen == listens);
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case port_table[] = {
     {"ports: those of a command, ascending, and no more once they are closed", two_sorted},
     {"ports: of a child of a child, also in a session of its own", below},
     {"ports: a command that does not listen has none", none},
@@ -115,6 +115,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> port_cases() { return cases; }
+std::span<const contract_case> port_cases() { return port_table; }
 
 }  // namespace berth::contract

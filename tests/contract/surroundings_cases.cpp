@@ -185,7 +185,7 @@ task<void> login_and_other_shells(context& place, handle where) {
   CHECK(result.std_out == "bash\n");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case surroundings_table[] = {
     {"a command starts in the directory of its handle", starts_in_the_handle},
     {"cwd may be absolute or relative to the handle", directory_of_a_command},
     {"a missing directory is start_failed, and nothing ran", directory_missing},
@@ -206,6 +206,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> surroundings_cases() { return cases; }
+std::span<const contract_case> surroundings_cases() { return surroundings_table; }
 
 }  // namespace berth::contract

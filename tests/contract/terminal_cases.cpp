@@ -351,7 +351,7 @@ task<void> cancelled_open(context& place, handle where) {
   for (const terminal& each : place.terminals(where)) CHECK(each.status().has_value());
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case terminal_table[] = {
     {"terminal: the default is the user's login shell, interactive", login_shell, 30s},
     {"terminal: the login shell is found without tools too", login_shell_of_nobody, 30s},
     {"terminal: a typed command is answered, and exit ends it", typed_command},
@@ -377,6 +377,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> terminal_cases() { return cases; }
+std::span<const contract_case> terminal_cases() { return terminal_table; }
 
 }  // namespace berth::contract

@@ -240,7 +240,7 @@ task<void> many(context& place, handle where) {
   }
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case terminal_command_table[] = {
     {"terminal: all three streams are it, in the size asked for", size_and_streams},
     {"terminal: it is the controlling one, and the exit code comes through", controlling},
     {"terminal: a resize is seen, and SIGWINCH tells of it", resizing},
@@ -266,6 +266,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> terminal_command_cases() { return cases; }
+std::span<const contract_case> terminal_command_cases() { return terminal_command_table; }
 
 }  // namespace berth::contract

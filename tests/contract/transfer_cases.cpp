@@ -251,7 +251,7 @@ task<void> watching_cancelled(context& place, handle where) {
   CHECK(shown(events) == "created f;");
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case transfer_table[] = {
     {"transfer: a tree goes up and down with modes, times, links and odd names", up_and_down, 30s},
     {"transfer: what is excluded stays behind", excludes, 30s},
     {"transfer: progress is told, and what its callback throws ends the transfer", progress, 30s},
@@ -268,6 +268,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> transfer_cases() { return cases; }
+std::span<const contract_case> transfer_cases() { return transfer_table; }
 
 }  // namespace berth::contract

@@ -161,7 +161,7 @@ task<void> bomb_by_destroy(context& place, handle where) {
   co_await place.destroy(where);
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case tree_table[] = {
     {"a deadline ends the whole tree", by_deadline},
     {"an idle deadline ends the whole tree", by_idle_deadline},
     {"a cancelled exec ends the whole tree", by_cancel},
@@ -179,6 +179,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> tree_cases() { return cases; }
+std::span<const contract_case> tree_cases() { return tree_table; }
 
 }  // namespace berth::contract

@@ -99,7 +99,7 @@ task<void> unread_beside_others(context& place, handle where) {
   CHECK(is_pattern(all->out));
 }
 
-constexpr contract_case cases[] = {
+constexpr contract_case volume_table[] = {
     {"100 MiB come exactly through a slow reader, in bounded memory", slow_reader, 60s},
     {"1 GiB is reduced to its head and tail in bounded memory", head_and_tail_of_much, 60s},
     {"wait() without a reader throws 10 MiB of each stream away", wait_drains, 30s},
@@ -112,6 +112,6 @@ constexpr contract_case cases[] = {
 
 }  // namespace
 
-std::span<const contract_case> volume_cases() { return cases; }
+std::span<const contract_case> volume_cases() { return volume_table; }
 
 }  // namespace berth::contract

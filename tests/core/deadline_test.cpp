@@ -3,12 +3,11 @@
 #include "berth/error.hpp"
 #include "core/task_group.hpp"
 #include "support/async.hpp"
+#include "support/waiting.hpp"
 
 #include <doctest/doctest.h>
 #include <asio/error.hpp>
-#include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -19,11 +18,6 @@ using clock_type = std::chrono::steady_clock;
 
 namespace {
 
-task<void> pause(clock_type::duration time) {
-  asio::steady_timer timer(co_await asio::this_coro::executor, time);
-  co_await timer.async_wait(asio::use_awaitable);
-}
-
 /// No default constructor, no copies.
 struct parcel {
   explicit parcel(int n) : number(std::make_unique<int>(n)) {}
@@ -31,36 +25,36 @@ struct parcel {
 };
 
 task<parcel> give_after(clock_type::duration time, int number) {
-  co_await pause(time);
+  co_await test::pause_for(time);
   co_return parcel(number);
 }
 
 task<int> give_in_spite(int number) {
   try {
-    co_await pause(1h);
+    co_await test::pause_for(1h);
   } catch (const std::system_error&) {
   }
   co_return number;
 }
 
 task<void> fail_after(clock_type::duration time) {
-  co_await pause(time);
+  co_await test::pause_for(time);
   throw std::runtime_error("work failed");
 }
 
 task<void> end_slowly(bool& ended) {
   co_await asio::this_coro::throw_if_cancelled(false);
   try {
-    co_await pause(1h);
+    co_await test::pause_for(1h);
   } catch (const std::system_error&) {
   }
-  co_await pause(10ms);
+  co_await test::pause_for(10ms);
   ended = true;
 }
 
 task<void> clean(clock_type::duration time, std::string& note) {
   note += "cleaning ";
-  co_await pause(time);
+  co_await test::pause_for(time);
   note += "cleaned ";
 }
 
@@ -78,7 +72,7 @@ ASYNC_TEST("with_deadline: gives the result of work that ends in time") {
   auto work = give_after(1ms, 7);
   const auto got = co_await with_deadline(std::move(work), 5s);
   CHECK(*got.number == 7);
-  co_await with_deadline(pause(1ms), 5s);
+  co_await with_deadline(test::pause_for(1ms), 5s);
 }
 
 ASYNC_TEST("with_deadline: throws timeout when the time has passed, and the work has ended by then") {
@@ -93,7 +87,7 @@ ASYNC_TEST("with_deadline: throws timeout when the time has passed, and the work
   (void)code;
   const auto start = clock_type::now();
   try {
-    co_await with_deadline(pause(1h), 2ms);
+    co_await with_deadline(test::pause_for(1h), 2ms);
   } catch (const error& caught) {
     code = caught.code();
   }
@@ -147,7 +141,7 @@ ASYNC_TEST("with_deadline: a cancelled caller cancels the work, waits for its en
 }
 
 ASYNC_TEST("with_deadline: an endless duration is endless") {
-  co_await with_deadline(pause(1ms), clock_type::duration::max());
+  co_await with_deadline(test::pause_for(1ms), clock_type::duration::max());
 }
 
 ASYNC_TEST("shielded: runs in a cancelled coroutine, which then sees its cancellation") {
@@ -155,7 +149,7 @@ ASYNC_TEST("shielded: runs in a cancelled coroutine, which then sees its cancell
     static task<void> caller(std::string& note) {
       std::exception_ptr failure;
       try {
-        co_await pause(1h);
+        co_await test::pause_for(1h);
       } catch (...) {
         failure = std::current_exception();
       }
@@ -163,7 +157,7 @@ ASYNC_TEST("shielded: runs in a cancelled coroutine, which then sees its cancell
       co_await shielded(5s, clean(2ms, note));
       note += "back ";
       try {
-        co_await pause(1h);
+        co_await test::pause_for(1h);
       } catch (const std::system_error&) {
         note += "aborted";
       }
@@ -182,7 +176,7 @@ ASYNC_TEST("shielded: a cancellation in the middle does not reach the cleanup") 
   struct body {
     static task<void> caller(std::string& note) {
       co_await shielded(5s, clean(100ms, note));
-      co_await pause(1h);
+      co_await test::pause_for(1h);
       note += "not reached";
     }
   };
@@ -191,7 +185,7 @@ ASYNC_TEST("shielded: a cancellation in the middle does not reach the cleanup") 
   std::string note;
   group.spawn(body::caller(note));
   group.cancel();
-  co_await pause(1ms);
+  co_await test::pause_for(1ms);
   group.cancel();
   CHECK(note == "cleaning ");
   co_await group.join();
@@ -234,9 +228,9 @@ ASYNC_TEST("with_cleanup: cleans up after work that returned, threw or was cance
   std::string notes[3];
   std::exception_ptr thrown[3];
   task_group group(co_await asio::this_coro::executor);
-  co_await body::guarded(pause(1ms), notes[0], thrown[0]);
+  co_await body::guarded(test::pause_for(1ms), notes[0], thrown[0]);
   co_await body::guarded(fail_after(1ms), notes[1], thrown[1]);
-  group.spawn(body::guarded(pause(1h), notes[2], thrown[2]));
+  group.spawn(body::guarded(test::pause_for(1h), notes[2], thrown[2]));
   group.cancel();
   co_await group.join();
   for (const auto& note : notes) CHECK(note == "cleaning cleaned ");

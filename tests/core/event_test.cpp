@@ -3,13 +3,12 @@
 #include "berth/error.hpp"
 #include "core/task_group.hpp"
 #include "support/async.hpp"
+#include "support/waiting.hpp"
 
 #include <doctest/doctest.h>
 #include <asio/error.hpp>
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 
 #include <optional>
 #include <string>
@@ -20,11 +19,6 @@ using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
 namespace {
-
-task<void> pause(clock_type::duration time) {
-  asio::steady_timer timer(co_await asio::this_coro::executor, time);
-  co_await timer.async_wait(asio::use_awaitable);
-}
 
 task<void> wait_for(event& on, clock_type::duration time, std::string& note) {
   try {
@@ -41,7 +35,7 @@ task<void> note_end(event& on, clock_type::duration time, std::vector<std::strin
 }
 
 task<void> notify_after(event& on, clock_type::duration time) {
-  co_await pause(time);
+  co_await test::pause_for(time);
   on.notify();
 }
 

@@ -3,13 +3,12 @@
 #include "berth/error.hpp"
 #include "core/event.hpp"
 #include "support/async.hpp"
+#include "support/waiting.hpp"
 
 #include <doctest/doctest.h>
 #include <asio/error.hpp>
 #include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 
 #include <memory>
 #include <optional>
@@ -22,25 +21,20 @@ using clock_type = std::chrono::steady_clock;
 
 namespace {
 
-task<void> pause(clock_type::duration time) {
-  asio::steady_timer timer(co_await asio::this_coro::executor, time);
-  co_await timer.async_wait(asio::use_awaitable);
-}
-
 task<void> set_after(clock_type::duration time, bool& flag) {
-  co_await pause(time);
+  co_await test::pause_for(time);
   flag = true;
 }
 
 task<void> fail_after(clock_type::duration time) {
-  co_await pause(time);
+  co_await test::pause_for(time);
   throw std::runtime_error("child failed");
 }
 
 /// Notes how it ended: "ended", or the code it was stopped with.
 task<void> sleep_long(std::shared_ptr<std::string> note) {
   try {
-    co_await pause(1h);
+    co_await test::pause_for(1h);
     *note = "ended";
   } catch (const std::system_error& caught) {
     *note = caught.code() == asio::error::operation_aborted ? "aborted" : "other";
@@ -51,11 +45,11 @@ task<void> sleep_long(std::shared_ptr<std::string> note) {
 task<void> end_slowly(std::shared_ptr<std::string> note) {
   co_await asio::this_coro::throw_if_cancelled(false);
   try {
-    co_await pause(1h);
+    co_await test::pause_for(1h);
   } catch (const std::system_error&) {
     *note = "stopping";
   }
-  co_await pause(20ms);
+  co_await test::pause_for(20ms);
   *note = "stopped";
 }
 
@@ -115,7 +109,7 @@ ASYNC_TEST("task_group: a child that ends with operation_aborted after cancel ha
 ASYNC_TEST("task_group: operation_aborted without a cancel is a failure") {
   struct body {
     static task<void> abort() {
-      co_await pause(1ms);
+      co_await test::pause_for(1ms);
       throw std::system_error(make_error_code(asio::error::operation_aborted));
     }
   };
@@ -160,7 +154,7 @@ ASYNC_TEST("task_group: after cancel a new child is dropped before it starts") {
 ASYNC_TEST("task_group: join waits for children that are spawned while it waits") {
   struct body {
     static task<void> parent(task_group& group, bool& flag) {
-      co_await pause(1ms);
+      co_await test::pause_for(1ms);
       group.spawn(set_after(3ms, flag));
     }
   };
@@ -175,9 +169,9 @@ ASYNC_TEST("task_group: join waits for children that are spawned while it waits"
 ASYNC_TEST("task_group: a child may cancel its own group") {
   struct body {
     static task<void> stop(task_group& group) {
-      co_await pause(1ms);
+      co_await test::pause_for(1ms);
       group.cancel();
-      co_await pause(1h);
+      co_await test::pause_for(1h);
     }
   };
 
@@ -291,7 +285,7 @@ TEST_CASE("task_group: nested groups go down with their io_context") {
 ASYNC_TEST("task_group: a thousand children") {
   struct body {
     static task<void> count(int& ended, int wait) {
-      co_await pause(std::chrono::microseconds(wait));
+      co_await test::pause_for(std::chrono::microseconds(wait));
       ++ended;
     }
   };

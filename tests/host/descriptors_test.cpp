@@ -1,7 +1,7 @@
 /// Descriptors of the owner: how many a command takes, and what happens without.
 #include "host/host_world.hpp"
+#include "support/proc_scan.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,14 +16,6 @@ rlim_t room_for_two() {
   ::close(first);
   ::close(second);
   return static_cast<rlim_t>(second) + 1;
-}
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  DIR* list = ::opendir("/proc/self/fd");
-  while (::readdir(list) != nullptr) ++count;
-  ::closedir(list);
-  return count;
 }
 
 ASYNC_TEST("host: a start without room for its descriptors fails, and nothing ran") {
@@ -58,13 +50,13 @@ ASYNC_TEST_FOR("host: 5000 commands, 64 at a time, leave descriptors and childre
   context place = make_host(io);
   const handle where = co_await place.spawn();
   (void)co_await place.exec(where, command("true"));
-  const std::size_t before = open_descriptors();
+  const std::size_t before = open_descriptor_count();
   std::vector<running<int>> all;
   for (int i = 0; i < 64; ++i) all.emplace_back(io.get_executor(), run_some(place, where, i < 8 ? 79 : 78));
   int good = 0;
   for (auto& each : all) good += co_await each.result();
   CHECK(good == 5000);
-  CHECK(open_descriptors() == before);
+  CHECK(open_descriptor_count() == before);
   CHECK(residents().size() == 1);
   co_await place.destroy(where);
 }

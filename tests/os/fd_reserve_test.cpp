@@ -1,8 +1,9 @@
 #include "os/fd_reserve.hpp"
 
+#include "support/proc_scan.hpp"
+
 #include <doctest/doctest.h>
 
-#include <dirent.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,30 +12,22 @@
 namespace berth::test {
 namespace {
 
-std::size_t open_count() {
-  std::size_t count = 0;
-  DIR* list = ::opendir("/proc/self/fd");
-  while (::readdir(list) != nullptr) ++count;
-  ::closedir(list);
-  return count;
-}
-
 TEST_CASE("fd reserve: it holds what is expected, makes room for it, and holds the rest again") {
-  const std::size_t before = open_count();
+  const std::size_t before = open_descriptor_count();
   fd_reserve reserve;
   CHECK(reserve.expect(5));
-  CHECK(open_count() == before + 5);
+  CHECK(open_descriptor_count() == before + 5);
   reserve.make_room(3);
-  CHECK(open_count() == before + 2);
+  CHECK(open_descriptor_count() == before + 2);
   reserve.settle(2);
   reserve.refill();
-  CHECK(open_count() == before + 3);
+  CHECK(open_descriptor_count() == before + 3);
   reserve.settle(3);
-  CHECK(open_count() == before);
+  CHECK(open_descriptor_count() == before);
 }
 
 TEST_CASE("fd reserve: too little room is said at once, and nothing stays held") {
-  const std::size_t before = open_count();
+  const std::size_t before = open_descriptor_count();
   rlimit old{};
   ::getrlimit(RLIMIT_NOFILE, &old);
   const int next = ::dup(0);
@@ -48,7 +41,7 @@ TEST_CASE("fd reserve: too little room is said at once, and nothing stays held")
   ::setrlimit(RLIMIT_NOFILE, &old);
   CHECK_FALSE(enough);
   CHECK(code == EMFILE);
-  CHECK(open_count() == before);
+  CHECK(open_descriptor_count() == before);
 }
 
 }  // namespace

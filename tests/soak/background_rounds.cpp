@@ -1,5 +1,6 @@
 #include "soak/background_rounds.hpp"
 
+#include "support/proc_scan.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <vector>
 
 namespace berth::test {
@@ -47,11 +47,6 @@ class few_descriptors {
 std::size_t heap_in_use() {
   const auto now = ::mallinfo2();
   return now.uordblks + now.hblkhd;
-}
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 /// What is waited for: `gate` is a FIFO that nobody writes to yet.
@@ -128,7 +123,7 @@ task<crowd_seen> run_crowd(asio::io_context& io, background_crowd wanted) {
   std::vector<background> all;
   all.reserve(static_cast<std::size_t>(wanted.commands));
   const std::size_t heap = heap_in_use();
-  const std::size_t descriptors = open_descriptors();
+  const std::size_t descriptors = open_descriptor_count();
   for (int i = 0; i < wanted.commands; ++i) {
     command what = member(i, wanted.lines);
     all.push_back(co_await place.exec_background(where, std::move(what)));
@@ -136,7 +131,7 @@ task<crowd_seen> run_crowd(asio::io_context& io, background_crowd wanted) {
   co_await assemble(all);
   const std::size_t held = heap_in_use() - heap - log_bytes(all);
   seen.held_each = held / all.size();
-  seen.descriptors = open_descriptors() - descriptors;
+  seen.descriptors = open_descriptor_count() - descriptors;
   co_await release(all, gate);
   for (int i = 0; i < wanted.commands; ++i) look_at(all[static_cast<std::size_t>(i)], i, wanted.lines, seen);
   co_await place.destroy(where);

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -25,6 +27,11 @@ bool parse_stat(const std::string& text, process_info& info) {
 }
 
 }  // namespace
+
+std::size_t open_descriptor_count() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all))) - 1;
+}
 
 std::string proc_file(pid_t pid, const std::string& name) {
   const std::string path = "/proc/" + std::to_string(pid) + "/" + name;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ pid_t foreground_of(pid_t pid);
 
 /// "pid 12 (sleep, S, parent 1): sleep 60"
 std::string describe(const process_info& process);
+
+/// How many descriptors this process has open.
+std::size_t open_descriptor_count();
 
 /// A file of /proc as a string; empty if it cannot be read.
 std::string proc_file(pid_t pid, const std::string& name);

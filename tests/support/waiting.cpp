@@ -14,7 +14,7 @@ namespace berth::test {
 
 using namespace std::chrono_literals;
 
-task<void> pause_for(std::chrono::milliseconds time) {
+task<void> pause_for(std::chrono::steady_clock::duration time) {
   asio::steady_timer timer(co_await asio::this_coro::executor, time);
   co_await timer.async_wait(asio::use_awaitable);
 }

@@ -13,7 +13,7 @@
 
 namespace berth::test {
 
-task<void> pause_for(std::chrono::milliseconds time);
+task<void> pause_for(std::chrono::steady_clock::duration time);
 
 task<bool> becomes_true(std::function<bool()> condition, std::chrono::milliseconds time = std::chrono::seconds(5));
 
