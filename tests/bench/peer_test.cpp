@@ -192,6 +192,30 @@ ASYNC_TEST("peers: the bad ones are told of, and the run goes on") {
   CHECK(results[4].numbers.n == 1);
 }
 
+ASYNC_TEST("peers: the time becomes the unit of each bench") {
+  const std::pair<const char*, double> of_a_second[] = {
+      {"exec", 1e6}, {"exec64", 64}, {"stream", 1073.741824}, {"first-byte", 1e6}, {"pty", 50e3}};
+  const auto its = peer_of(io, "echo peer x; while answer 1000000000; do :; done");
+  its->program.works.clear();
+  subjects all;
+  for (const auto& [name, value] : of_a_second) {
+    const bool is_rate = value < 1e4;
+    its->program.works.push_back({.bench = name});
+    all.push_back({.name = std::string(name) + "/host",
+                   .direction = is_rate ? bench::better::more : bench::better::less,
+                   .runs = 1,
+                   .warmup = 0,
+                   .sample = one});
+  }
+  add_peers(all, {its});
+  const auto report = co_await bench::run(std::move(all));
+  REQUIRE(report.results.size() == 10);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CAPTURE(of_a_second[i].first);
+    CHECK(report.results[2 * i + 1].numbers.p50 == doctest::Approx(of_a_second[i].second));
+  }
+}
+
 ASYNC_TEST("peers: a bench that is none for peers is refused") {
   const auto its = peer_of(io, "");
   its->program.works = {{.bench = "exce"}};
