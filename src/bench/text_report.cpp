@@ -9,17 +9,18 @@
 namespace berth::bench {
 namespace {
 
-std::string cells_of(const result& what) {
+std::string cells_of(const result& what, std::size_t widest) {
   const auto& numbers = what.numbers;
-  return fmt::format("{:<20} {:>7} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}", what.name, what.unit, numbers.n,
+  return fmt::format("{:<{}} {:>7} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}", what.name, widest, what.unit, numbers.n,
                      digits(numbers.min), digits(numbers.p50), digits(numbers.p90), digits(numbers.p99),
                      digits(numbers.max));
 }
 
-std::string ratios_of(const result& what) {
+/// Each on a line of its own, below one another.
+std::string ratios_of(const result& what, std::size_t indent) {
   std::string text;
   for (const auto& each : what.ratios) {
-    if (!text.empty()) text += ", ";
+    if (!text.empty()) text += '\n' + std::string(indent, ' ');
     text += fmt::format("{:.3f} of {}", each.value, each.base);
     if (each.bar > 0) text += fmt::format(" ({})", verdict_of(each.value, each.bar));
   }
@@ -68,10 +69,13 @@ std::string verdict_of(double value, double bar) {
 }
 
 std::string to_text(const report& what, const std::vector<change>& changes) {
-  std::string text = fmt::format("{:<20} {:>7} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n", "bench", "unit", "n", "min",
-                                 "p50", "p90", "p99", "max", "ratio, below 1 is better");
+  std::size_t widest = 20;
+  for (const auto& each : what.results) widest = std::max(widest, each.name.size());
+  std::string text = fmt::format("{:<{}} {:>7} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n", "bench", widest, "unit", "n",
+                                 "min", "p50", "p90", "p99", "max", "ratio, below 1 is better");
   for (const auto& each : what.results) {
-    std::string line = cells_of(each) + "  " + ratios_of(each);
+    std::string line = cells_of(each, widest) + "  ";
+    line += ratios_of(each, line.size());
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }

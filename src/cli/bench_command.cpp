@@ -2,6 +2,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/bench_files.hpp"
+#include "cli/bench_peers.hpp"
 #include "cli/bench_progress.hpp"
 #include "cli/orderly_end.hpp"
 #include "core/task_group.hpp"
@@ -15,6 +16,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <limits>
 #include <optional>
@@ -32,6 +34,7 @@ measured too.
   berth bench exec/host
   berth bench exec --runs 50 --json today.json
   berth bench exec --compare yesterday.json
+  berth bench --peers exec
 
 Options:
   --runs N        samples of each bench (default: each its own)
@@ -40,6 +43,9 @@ Options:
   --csv FILE      a line for each bench
   --html FILE     a page with plots, in one file
   --compare FILE  tell what has changed since this JSON document was written, beyond noise
+  --peers         measure what other languages do for the same work too: those of Node.js, Python
+                  and Rust that are here. What is missing is named; nothing is installed
+  --peers-in DIR  the same with the peers in this folder (its README.md: how to write one)
   --progress      tell on standard error how far it is, also where that is no terminal
   --list          what can be measured, with the bases
   -h, --help      this text
@@ -56,6 +62,7 @@ struct bench_options {
   words names;
   report_files files;
   std::optional<bench::report> before;
+  found_peers peers;
   bool list = false;
   bool progress = false;
 };
@@ -84,11 +91,13 @@ bench_options read_options(const CLI::App& app, words names) {
 task<int> give(int code) { co_return code; }
 
 task<int> show_list(const suite::subjects& all) {
+  std::size_t widest = 20;
+  for (const auto& each : all) widest = std::max(widest, each.name.size());
   std::string text;
   for (const auto& each : all) {
     std::string bases;
     for (const auto& to : each.bases) bases += (bases.empty() ? "against " : ", ") + to.name;
-    std::string line = fmt::format("{:<20} {:<8} {}", each.name, each.unit, bases);
+    std::string line = fmt::format("{:<{}} {:<8} {}", each.name, widest, each.unit, bases);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
@@ -155,6 +164,7 @@ task<int> run_benches(asio::io_context& io, suite::subjects chosen, bench_option
   co_await its->group.join();
   line.clear();
   if (failure) std::rethrow_exception(failure);
+  note_versions(its->report, asked.peers);
   std::vector<bench::change> changes;
   if (asked.before) changes = bench::compare(*asked.before, its->report);
   asked.files.write(its->report, changes);
@@ -171,15 +181,23 @@ task<int> bench_command(asio::io_context& io, words arguments) {
   }
   CLI::App app;
   app.set_help_flag("");
-  for (const char* names : {"--list", "--progress", "-h,--help"}) app.add_flag(names);
-  for (const char* name : {"--runs", "--warmup", "--json", "--csv", "--html", "--compare"}) add_value(app, name);
+  for (const char* names : {"--list", "--peers", "--progress", "-h,--help"}) app.add_flag(names);
+  for (const char* name : {"--runs", "--warmup", "--json", "--csv", "--html", "--compare", "--peers-in"})
+    add_value(app, name);
   auto sorted = sort_words(app, arguments);
   parse_options(app, sorted.options);
   if (app.count("--help") > 0) return show_help(bench_help);
   auto asked = read_options(app, std::move(sorted.command));
-  const auto all = suite::whole_suite(io);
-  if (asked.list) return show_list(all);
+  auto all = suite::whole_suite(io);
+  const auto folder = last_value_of(app, "--peers-in");
+  if (folder || app.count("--peers") > 0) asked.peers = find_peers(io, folder);
+  add_peers(all, asked.peers);
+  if (asked.list) {
+    name_missing(asked.peers, all);
+    return show_list(all);
+  }
   auto chosen = chosen_of(all, asked.names);
+  name_missing(asked.peers, chosen);
   return run_benches(io, std::move(chosen), std::move(asked));
 }
 

@@ -14,9 +14,7 @@
 namespace berth::suite {
 namespace {
 
-constexpr int at_once = 64;
-
-double rate(double micros) { return at_once * 1e6 / micros; }
+double rate(double micros) { return execs_at_once * 1e6 / micros; }
 
 task<double> bare_exec() {
   const bench::stopwatch watch;
@@ -37,7 +35,7 @@ task<double> one_exec(shared_place warm) {
 task<double> bare_execs() {
   const bench::stopwatch watch;
   std::vector<pid_t> started;
-  for (int i = 0; i < at_once; ++i) started.push_back(start_bare({"/bin/true"}));
+  for (int i = 0; i < execs_at_once; ++i) started.push_back(start_bare({"/bin/true"}));
   for (const pid_t pid : started) wait_bare(pid);
   co_return rate(watch.micros());
 }
@@ -53,7 +51,7 @@ task<double> execs(shared_place warm, int count) {
 }
 
 task<double> exec_rate(shared_place warm) {
-  const double micros = co_await execs(std::move(warm), at_once);
+  const double micros = co_await execs(std::move(warm), execs_at_once);
   co_return rate(micros);
 }
 

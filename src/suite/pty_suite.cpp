@@ -20,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int keys_in_sample = 20;
-
 // ---- the floor: the two ends of a terminal, read and write ----------------------------------------------------------
 
 struct bare_terminal {

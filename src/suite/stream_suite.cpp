@@ -14,7 +14,6 @@
 namespace berth::suite {
 namespace {
 
-constexpr std::size_t gibibyte = std::size_t{1} << 30;
 constexpr std::size_t line_count = 50'000;
 // What the library does: pipes that keep filling are raised to 1 MiB and read with this buffer.
 constexpr int pipe_size = 1 << 20;
@@ -66,17 +65,17 @@ task<counts> read_stream(shared_place warm, command what, bool count_lines) {
 
 task<double> stream_floor() {
   const bench::stopwatch watch;
-  const auto seen = read_bare(worker_words("write", std::to_string(gibibyte)), true);
-  require_count(seen.bytes, gibibyte);
-  co_return static_cast<double>(gibibyte) / watch.micros();
+  const auto seen = read_bare(worker_words("write", std::to_string(stream_total)), true);
+  require_count(seen.bytes, stream_total);
+  co_return static_cast<double>(stream_total) / watch.micros();
 }
 
 task<double> stream_host(shared_place warm) {
-  command worker(worker_words("write", std::to_string(gibibyte)));
+  command worker(worker_words("write", std::to_string(stream_total)));
   const bench::stopwatch watch;
   const auto seen = co_await read_stream(warm, std::move(worker), false);
-  require_count(seen.bytes, gibibyte);
-  co_return static_cast<double>(gibibyte) / watch.micros();
+  require_count(seen.bytes, stream_total);
+  co_return static_cast<double>(stream_total) / watch.micros();
 }
 
 /// `dd` starts faster than we do.
@@ -152,7 +151,7 @@ subjects stream_suite(asio::io_context& io) {
   add(rate, "stream/floor", {}, stream_floor);
   add(rate, "stream/host", {{"stream/floor", 1.1}}, [warm] { return stream_host(warm); });
   const std::pair<const char*, std::size_t> sizes[] = {
-      {"1k", 1U << 10}, {"64k", 64U << 10}, {"1m", 1U << 20}, {"64m", 64U << 20}, {"1g", gibibyte}};
+      {"1k", 1U << 10}, {"64k", 64U << 10}, {"1m", 1U << 20}, {"64m", 64U << 20}, {"1g", stream_total}};
   const bench::subject size{.runs = 20, .warmup = 2};
   for (const auto& [name, bytes] : sizes) {
     const auto count = bytes;

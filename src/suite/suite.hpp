@@ -1,6 +1,8 @@
 #pragma once
 /// What `berth bench` measures: one function per question, each in a file of its name.
 
+#include "suite/peer.hpp"
+
 #include <berth/bench.hpp>
 
 #include <asio/io_context.hpp>
@@ -23,6 +25,15 @@ subjects file_suite(asio::io_context& io);
 
 /// All of these. Life: they use the io_context.
 subjects whole_suite(asio::io_context& io);
+
+/// Adds what these do of it: rows of their own beside ours, which gets them as bases. Throws errc::invalid_argument for a bench that
+/// is none for peers.
+void add_peers(subjects& all, const std::vector<shared_peer>& peers);
+
+// How much is in a sample, of ours and of the peers.
+inline constexpr int execs_at_once = 64;
+inline constexpr std::size_t stream_total = std::size_t{1} << 30;
+inline constexpr int keys_in_sample = 20;
 
 /// `berth bench --worker WHAT...` is the other side of a bench: it is no option for people.
 inline constexpr std::string_view worker_word = "--worker";

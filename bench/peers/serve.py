@@ -1,0 +1,20 @@
+"""The protocol of README.md for Python."""
+
+import platform
+import sys
+
+
+def require(holds, what):
+    if not holds:
+        raise RuntimeError(what)
+
+
+def serve(works):
+    """Answers requests with these works until standard input ends: each gives the nanoseconds that it took."""
+    print("peer Python", platform.python_version(), flush=True)
+    for line in sys.stdin:
+        work, count, *argv = line.rstrip("\n").split("\t")
+        try:
+            print("ok", works[work](int(count), argv), flush=True)
+        except Exception as failure:  # whatever it is, the bench tells it
+            print("error", repr(failure).replace("\n", " "), flush=True)

@@ -1,0 +1,98 @@
+#include "suite/peer_programs.hpp"
+
+#include "core/json.hpp"
+#include "suite/floor.hpp"
+
+#include <berth/error.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace berth::suite {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* list_name = "peers.json";
+
+std::string whole_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) throw std::system_error(errno, std::generic_category(), path.string());
+  return text;
+}
+
+std::vector<std::string> texts_of(const json& list) {
+  std::vector<std::string> texts;
+  for (const auto& each : list.as_array()) texts.push_back(each.as_string());
+  return texts;
+}
+
+bool can_run(const fs::path& path) {
+  std::error_code failure;
+  return fs::is_regular_file(path, failure) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_on_path(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (can_run(fs::path(folder) / program)) return true;
+  }
+  return false;
+}
+
+std::string lacking(const peer_program& what, const std::vector<std::string>& needs) {
+  const auto& program = what.run.front();
+  if (program.find('/') == std::string::npos) {
+    if (!is_on_path(program)) return "there is no " + program + " on the PATH";
+  } else if (!can_run(fs::path(what.folder) / program)) {
+    return "there is no " + (fs::path(what.folder) / program).lexically_normal().string();
+  }
+  for (const auto& each : needs) {
+    if (!fs::exists(fs::path(what.folder) / each)) return "there is no " + (fs::path(what.folder) / each).string();
+  }
+  return "";
+}
+
+peer_program program_of(const std::string& folder, const std::string& name, const json& members) {
+  peer_program read{.name = name, .folder = folder, .run = texts_of(members.at("run"))};
+  if (read.run.empty()) throw error(errc::protocol, name + ": run is empty");
+  for (const auto& [bench, bar] : members.at("does").as_object()) {
+    read.works.push_back({.bench = bench, .bar = bar.as_double()});
+  }
+  std::vector<std::string> needs;
+  if (!members["needs"].is_null()) needs = texts_of(members["needs"]);
+  read.lacks = lacking(read, needs);
+  return read;
+}
+
+}  // namespace
+
+std::vector<peer_program> peers_in(const std::string& folder) {
+  const auto whole = fs::absolute(folder).lexically_normal();
+  const json list = json::parse(whole_file(whole / list_name));
+  std::vector<peer_program> all;
+  for (const auto& [name, members] : list.as_object()) all.push_back(program_of(whole.string(), name, members));
+  return all;
+}
+
+std::string own_peers_folder() {
+  const auto beside = fs::path(own_path()).parent_path();
+  // Installed; then of a build folder such as build/release: what ./dev bench --peers made, or the source tree itself.
+  for (const char* where : {"../share/berth/peers", "../../peers", "../../../bench/peers", "../../bench/peers"}) {
+    const auto folder = (beside / where).lexically_normal();
+    if (fs::exists(folder / list_name)) return folder.string();
+  }
+  return "";
+}
+
+}  // namespace berth::suite
