@@ -145,11 +145,12 @@ struct change {
 BERTH_API std::vector<change> compare(const report& before, const report& now);
 
 /// Forms of a report: a table for people; one JSON document with all samples; a line for each result; a page that needs no other
-/// file. docs/benchmarks.md describes them.
+/// file; the ratios as one SVG picture. docs/benchmarks.md describes them.
 BERTH_API std::string to_text(const report& what, const std::vector<change>& changes = {});
 BERTH_API std::string to_json(const report& what);
 BERTH_API std::string to_csv(const report& what);
 BERTH_API std::string to_html(const report& what, const std::vector<change>& changes = {});
+BERTH_API std::string to_svg(const report& what);
 
 /// What `to_json` wrote. Errors: protocol.
 BERTH_API report from_json(std::string_view text);

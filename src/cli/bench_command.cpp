@@ -42,6 +42,7 @@ Options:
   --json FILE     all samples and the machine, as one JSON document
   --csv FILE      a line for each bench
   --html FILE     a page with plots, in one file
+  --svg FILE      the ratios as one picture
   --compare FILE  tell what has changed since this JSON document was written, beyond noise
   --peers         measure what other languages do for the same work too: those of Node.js, Python
                   and Rust that are here. What is missing is named; nothing is installed
@@ -84,7 +85,9 @@ bench_options read_options(const CLI::App& app, words names) {
   read.progress = app.count("--progress") > 0 || ::isatty(STDERR_FILENO) == 1;
   if (read.list) return read;
   if (const auto path = last_value_of(app, "--compare")) read.before = read_report(*path);
-  read.files = report_files(last_value_of(app, "--json"), last_value_of(app, "--csv"), last_value_of(app, "--html"));
+  const report_paths paths{last_value_of(app, "--json"), last_value_of(app, "--csv"), last_value_of(app, "--html"),
+                           last_value_of(app, "--svg")};
+  read.files = report_files(paths);
   return read;
 }
 
@@ -182,7 +185,7 @@ task<int> bench_command(asio::io_context& io, words arguments) {
   CLI::App app;
   app.set_help_flag("");
   for (const char* names : {"--list", "--peers", "--progress", "-h,--help"}) app.add_flag(names);
-  for (const char* name : {"--runs", "--warmup", "--json", "--csv", "--html", "--compare", "--peers-in"})
+  for (const char* name : {"--runs", "--warmup", "--json", "--csv", "--html", "--svg", "--compare", "--peers-in"})
     add_value(app, name);
   auto sorted = sort_words(app, arguments);
   parse_options(app, sorted.options);

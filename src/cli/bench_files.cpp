@@ -23,9 +23,8 @@ bench::report read_report(const std::string& path) {
   }
 }
 
-report_files::report_files(const std::optional<std::string>& json, const std::optional<std::string>& csv,
-                           const std::optional<std::string>& html)
-    : json_(open(json)), csv_(open(csv)), html_(open(html)) {}
+report_files::report_files(const report_paths& paths)
+    : json_(open(paths.json)), csv_(open(paths.csv)), html_(open(paths.html)), svg_(open(paths.svg)) {}
 
 report_files::file report_files::open(const std::optional<std::string>& path) {
   file opened(nullptr, std::fclose);
@@ -46,6 +45,7 @@ void report_files::write(const bench::report& what, const std::vector<bench::cha
   put(json_, bench::to_json(what));
   put(csv_, bench::to_csv(what));
   put(html_, bench::to_html(what, changes));
+  put(svg_, bench::to_svg(what));
 }
 
 }  // namespace berth::cli

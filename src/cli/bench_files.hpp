@@ -14,13 +14,16 @@ namespace berth::cli {
 /// Throws usage_error for a file that cannot be read or is no report.
 bench::report read_report(const std::string& path);
 
+struct report_paths {
+  std::optional<std::string> json, csv, html, svg;
+};
+
 /// Opened before anything is measured, so that no run is lost to a path that cannot be.
 class report_files {
  public:
   report_files() = default;
   /// Throws usage_error for one that cannot be written.
-  report_files(const std::optional<std::string>& json, const std::optional<std::string>& csv,
-               const std::optional<std::string>& html);
+  explicit report_files(const report_paths& paths);
 
   /// Throws std::system_error.
   void write(const bench::report& what, const std::vector<bench::change>& changes);
@@ -34,6 +37,7 @@ class report_files {
   file json_{nullptr, std::fclose};
   file csv_{nullptr, std::fclose};
   file html_{nullptr, std::fclose};
+  file svg_{nullptr, std::fclose};
 };
 
 }  // namespace berth::cli

@@ -75,6 +75,18 @@ TEST_CASE("to_html: readable without colour, light and dark, narrow and wide") {
   CHECK(html.find("width=device-width") != std::string::npos);
 }
 
+TEST_CASE("to_svg: a bar for each ratio, in one picture that needs no other file") {
+  auto missed = sample_result("a/<host>", "a/floor", around(150));
+  const auto svg = to_svg(sample_report({sample_result("a/floor", "", around(100)), missed}));
+  CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  CHECK(unbalanced(svg) == "");
+  CHECK(count(svg, "<rect class=\"missed\"") == 1);
+  CHECK(svg.find("a/&lt;host&gt; <tspan class=\"quiet\">to a/floor</tspan>") != std::string::npos);
+  CHECK(svg.find(">1.50</text>") != std::string::npos);
+  CHECK(svg.find("prefers-color-scheme: dark") != std::string::npos);
+  CHECK(unbalanced(to_svg(report())) == "");
+}
+
 TEST_CASE("to_html: a limit of p99 is told beside it") {
   auto limited = sample_result("a", "", around(100));
   limited.limit = 90;

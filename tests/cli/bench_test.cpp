@@ -35,7 +35,7 @@ TEST_CASE("bench: a quick run writes every file that was asked for") {
   const temp_dir dir;
   const std::string base = dir / "run";
   const auto done = berth_ends({"bench", "--runs", "3", "--warmup", "1", "--json", base + ".json", "--csv",
-                                base + ".csv", "--html", base + ".html", "exec/host"});
+                                base + ".csv", "--html", base + ".html", "--svg", base + ".svg", "exec/host"});
   CHECK(done.code == 0);
   CHECK(done.err == "");
   CHECK(done.out.find("exec/floor ") != std::string::npos);
@@ -48,6 +48,7 @@ TEST_CASE("bench: a quick run writes every file that was asked for") {
   CHECK(results[1].at("ratios").at("exec/floor").as_double() > 0);
   CHECK(read_whole_file(base + ".csv").find("\nexec/host,us,less,3,0,") != std::string::npos);
   CHECK(read_whole_file(base + ".html").starts_with("<!DOCTYPE html>"));
+  CHECK(read_whole_file(base + ".svg").starts_with("<svg "));
   const auto again = berth_ends({"bench", "--runs", "6", "--compare", base + ".json", "exec/host"});
   CHECK(again.code == 0);
   CHECK(again.out.find("unknown  exec/host: ratio to exec/floor") != std::string::npos);  // 3 samples say nothing
