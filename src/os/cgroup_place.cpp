@@ -91,21 +91,26 @@ cgroup_place nowhere(std::string why, std::string cure) {
 const char* const delegate =
     "systemd-run --user --scope PROGRAM; for a service, Delegate=yes and DelegateSubgroup=main; or root";
 
+void note(cgroup_place& place, const std::string& why, std::string cure) {
+  place.why_not += (place.why_not.empty() ? "" : ", ") + why;
+  place.cure = std::move(cure);
+}
+
 /// Whether a limit by that controller can be had in the directory.
-bool offers(cgroup_place& place, const char* controller) {
+bool offers(cgroup_place& place, const std::string& controller) {
   if (has(words_of(place.path + "/cgroup.subtree_control"), controller)) return true;
   if (!has(words_of(place.path + "/cgroup.controllers"), controller)) {
-    place.why_not = std::string(controller) + " is not in cgroup.controllers of " + place.path;
-    place.cure = is_real_root(place.path) ? "a kernel with it, and no cgroup v1 (systemd.unified_cgroup_hierarchy=1)"
-                                          : "Delegate=yes for the service, or a container that is given it";
+    note(place, controller + " is not in cgroup.controllers of " + place.path,
+         is_real_root(place.path) ? "a kernel with it, and no cgroup v1 (systemd.unified_cgroup_hierarchy=1)"
+                                  : "Delegate=yes for the service, or a container that is given it");
     return false;
   }
   if (!is_own_directory(place.path) || !may(place.path + "/cgroup.subtree_control", W_OK)) {
-    place.why_not = std::string(controller) + " is not switched on in " + place.path;
-    place.cure = "echo +" + std::string(controller) + " >" + place.path + "/cgroup.subtree_control, as root";
+    note(place, controller + " is not switched on in " + place.path,
+         "echo +" + controller + " >" + place.path + "/cgroup.subtree_control, as root");
     return false;
   }
-  place.to_enable.emplace_back(controller);
+  place.to_enable.push_back(controller);
   return true;
 }
 
@@ -162,9 +167,11 @@ cgroup_place find_cgroup_place(const std::string& proc) {
                      "set these limits where the outer command is started");
     place.path = found->own.substr(0, found->own.rfind('/'));
   }
+  const auto available = words_of(place.path + "/cgroup.controllers");
+  const bool is_of_use = has(available, "memory") || has(available, "pids");
   // A process is moved by whoever may write to the nearest cgroup that has both ends in it.
   for (const std::string& needed : {place.path, place.path + "/cgroup.procs"}) {
-    if (!may(needed, W_OK)) return nowhere(needed + ": " + std::strerror(errno), delegate);
+    if (is_of_use && !may(needed, W_OK)) return nowhere(needed + ": " + std::strerror(errno), delegate);
   }
   place.memory = offers(place, "memory");
   place.processes = offers(place, "pids");
@@ -177,7 +184,7 @@ cgroup_place prepare_cgroup_place() {
   for (const std::string& controller : place.to_enable) {
     if (write_to(place.path + "/cgroup.subtree_control", "+" + controller)) continue;
     (controller == "memory" ? place.memory : place.processes) = false;
-    place.why_not = controller + " cannot be switched on in " + place.path + ": " + std::strerror(errno);
+    note(place, controller + " cannot be switched on in " + place.path + ": " + std::strerror(errno), {});
   }
   remove_stale(place.path);
   return place;
