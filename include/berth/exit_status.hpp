@@ -19,7 +19,7 @@ enum class end_reason {
   timed_out,       ///< `command::timeout` passed
   idle_timed_out,  ///< `command::idle_timeout` passed without a byte of output
   cancelled,       ///< `process::kill`, or the awaiting call was cancelled
-  oom_killed,      ///< the kernel ended it for want of memory
+  oom_killed,      ///< the kernel ended it for want of memory; needs a cgroup, see `resource_limits::memory`
   start_failed,    ///< nothing ran; message() says which step failed and why
   lost,            ///< contact with the place broke; whether it finished is not known
   unknown,         ///< the backend could not tell

@@ -11,21 +11,23 @@
 
 namespace berth {
 
-/// A limit that the kernel enforces by ending a process.
-enum class limit_kind : std::uint8_t { none, memory, cpu_time, file_size };
+/// A limit that can have ended a command.
+enum class limit_kind : std::uint8_t { none, memory, cpu_time, file_size, processes };
 
 BERTH_API std::string_view to_string(limit_kind kind) noexcept;
 
 /// Kernel limits of a command. What is not set is as the place has it. nice below 0 and values above the place's own need
 /// privileges, and the start fails without them.
 ///
-/// They hold for each process of the command, not for all of them together (RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NPROC,
-/// RLIMIT_NOFILE; setrlimit(2)). docs/cancellation-and-limits.md says what a command sees of each.
+/// Memory and processes hold for the command as a whole, with all that it starts, where a cgroup can be made for it; `berth doctor`
+/// says whether that is so here. Elsewhere, and the others always, they hold for each process (RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE,
+/// RLIMIT_NPROC, RLIMIT_NOFILE; setrlimit(2)). docs/cancellation-and-limits.md says what a command sees of each.
 class BERTH_API resource_limits {
  public:
   resource_limits() = default;
 
-  /// Bytes of private writable memory of one process. Beyond them allocations fail in the command.
+  /// Bytes of memory of the command as a whole; beyond them the kernel ends all of it, as end_reason::oom_killed. Without a cgroup:
+  /// of private writable memory of one process, beyond which allocations fail in the command.
   resource_limits& memory(std::uint64_t bytes) & {
     memory_ = bytes;
     return *this;
@@ -40,7 +42,8 @@ class BERTH_API resource_limits {
     file_size_ = bytes;
     return *this;
   }
-  /// Processes and threads of the user that the command runs as, on the whole host. Not enforced for root.
+  /// Processes and threads of the command as a whole; beyond them `fork` fails in it. Without a cgroup: of the user that the
+  /// command runs as, on the whole host, and not enforced for root.
   resource_limits& processes(std::uint64_t count) & {
     processes_ = count;
     return *this;

@@ -1,5 +1,6 @@
 #include "cli/diagnosis.hpp"
 
+#include "os/cgroup_place.hpp"
 #include "os/unique_fd.hpp"
 
 #include <fcntl.h>
@@ -153,12 +154,24 @@ finding file_watches() {
           "sysctl fs.inotify.max_user_watches=65536"};
 }
 
+finding cgroups() {
+  const cgroup_place place = find_cgroup_place();
+  if (!place.any())
+    return {"cgroups", health::limited, place.why_not + ": limits hold for each process, not for a command as a whole",
+            place.cure};
+  const std::string below = "below " + place.path;
+  if (place.memory && place.processes)
+    return {"cgroups", health::ok, "memory and processes of a whole command are limited " + below};
+  const std::string what = place.memory ? "only memory" : "only processes";
+  return {"cgroups", health::limited, what + " of a whole command, " + below + "; " + place.why_not, place.cure};
+}
+
 }  // namespace
 
 std::vector<finding> examine_host() {
   std::vector<finding> all;
-  for (const auto check :
-       {kernel, proc, memfd, temporary_folder, shells, terminals, pipes, descriptors, file_watches, user_namespaces}) {
+  for (const auto check : {kernel, proc, memfd, temporary_folder, shells, terminals, pipes, descriptors, file_watches,
+                           user_namespaces, cgroups}) {
     all.push_back(check());
   }
   return all;

@@ -36,11 +36,13 @@ Options:
   --timeout TIME        end the command after this time: 30s, 1.5s, 200ms, 2m, 1h30m
   --idle-timeout TIME   end it after this time without output
   --grace TIME          how long it may take to end after TERM, before KILL; default 2s
-  --memory SIZE         most memory of each process: 4096, 64K, 512M, 2G
+  --memory SIZE         most memory of the command as a whole: 4096, 64K, 512M, 2G; where no cgroup
+                        can be had (berth doctor tells), of each process
   --cpu-time TIME       most processor time of each process, in whole seconds: 30s, 5m
   --file-size SIZE      largest file that may be written
   --open-files N        most descriptors of each process
-  --processes N         most processes of the user on this host; does not bind root
+  --processes N         most processes of the command as a whole; where no cgroup can be had,
+                        of the user on this host, which does not bind root
   --nice N              added to the niceness, -20 to 19
   --merge-stderr        both outputs as standard output, in the exact order of the writes
   --json                events on standard output, a JSON object a line: start, output, result

@@ -24,6 +24,8 @@ std::string_view to_string(limit_kind kind) noexcept {
       return "cpu_time";
     case limit_kind::file_size:
       return "file_size";
+    case limit_kind::processes:
+      return "processes";
     case limit_kind::none:
       break;
   }

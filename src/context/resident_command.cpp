@@ -6,14 +6,22 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 namespace berth {
 namespace {
 
-exit_status from_wait_status(std::uint32_t raw) {
-  const int status = static_cast<int>(raw);
-  return WIFSIGNALED(status) ? exit_status::signaled(WTERMSIG(status)) : exit_status::exited(WEXITSTATUS(status));
+exit_status status_of(const wire::exited& end) {
+  const int raw = static_cast<int>(end.wait_status);
+  exit_status status = exit_status::exited(WEXITSTATUS(raw));
+  if (WIFSIGNALED(raw)) status = exit_status::signaled(WTERMSIG(raw));
+  const bool oom = (end.cgroup_events & wire::cgroup_oom_kill) != 0;
+  if (oom && status.signal() == SIGKILL) status = exit_status(end_reason::oom_killed, status.code(), SIGKILL);
+  // A program that gets along with fewer processes has not ended by that.
+  const bool refused = (end.cgroup_events & wire::cgroup_fork_refused) != 0;
+  if (refused && !status.ok()) status.limit(limit_kind::processes);
+  return status;
 }
 
 }  // namespace
@@ -154,7 +162,7 @@ void resident_command::on_exited(std::string_view payload) {
   wire::exited end;
   end.get(payload);
   exited_ = true;
-  process_exited event{from_wait_status(end.wait_status), {}};
+  process_exited event{status_of(end), {}};
   event.usage.user_time = std::chrono::microseconds(end.user_us);
   event.usage.system_time = std::chrono::microseconds(end.system_us);
   event.usage.max_rss_bytes = static_cast<std::int64_t>(end.max_rss_bytes);

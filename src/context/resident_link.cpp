@@ -4,6 +4,7 @@
 #include "context/resident_watchdog.hpp"
 #include "core/compat.hpp"
 #include "core/deadline.hpp"
+#include "os/cgroup_place.hpp"
 #include "os/pidfd.hpp"
 #include "os/tag_sweep.hpp"
 
@@ -30,6 +31,21 @@ constexpr auto destructor_limit = 2000ms;
 constexpr std::chrono::milliseconds exit_after_end(1000);  // from the end of its stream to its exit
 constexpr std::chrono::milliseconds end_after_exit(
     100);  // from its exit to the end of its stream, while its last frames are read
+
+/// What a resident that is no more has left: processes, and cgroups.
+struct remains {
+  explicit remains(const resident_session& session)
+      : pid(session.resident().pid), nonce(session.resident().nonce), cgroups(session.cgroups()) {}
+
+  std::vector<swept_process> operator()() const {
+    if (!cgroups.empty()) sweep_cgroups(cgroups, cgroup_prefix(pid, nonce), sweep_limit);
+    return sweep_tagged(nonce, sweep_limit);
+  }
+
+  std::uint32_t pid;
+  std::uint32_t nonce;
+  std::string cgroups;
+};
 
 }  // namespace
 
@@ -234,9 +250,8 @@ task<void> resident_link::watch(std::shared_ptr<state> self) {
 
 task<void> resident_link::sweep(std::shared_ptr<state> self) {
   if (!self->owns_resident() || !self->options.pool) co_return;
-  const std::uint32_t nonce = self->session->resident().nonce;
-  auto work = [nonce] { return sweep_tagged(nonce, sweep_limit); };
-  auto call = self->options.pool->run(work);
+  remains work(*self->session);
+  auto call = self->options.pool->run(std::move(work));
   const std::vector<swept_process> survivors = co_await std::move(call);
   self->swept = true;
   self->log_survivors(survivors);
@@ -279,7 +294,7 @@ void resident_link::end_blocking() noexcept {
   }
   if (state_->swept || state_->ended_well()) return;
   state_->swept = true;
-  state_->log_survivors(sweep_tagged(state_->session->resident().nonce, sweep_limit));
+  state_->log_survivors(remains(*state_->session)());
 }
 
 bool resident_link::idle() const noexcept { return group_->size() == 0; }

@@ -36,9 +36,11 @@ class resident_process final : public backend_process {
 
 task<std::unique_ptr<backend_process>> start_on_resident(std::shared_ptr<resident_session> session, command what,
                                                          std::shared_ptr<const std::vector<std::string>> changes,
-                                                         resident_transport transport) {
+                                                         resident_transport transport,
+                                                         std::shared_ptr<const cgroup_place> place) {
   const bool handed = transport == resident_transport::handed;
-  start_request request(what, *changes, handed);
+  start_request request(what, *changes, handed, place.get());
+  if (!request.cgroup().empty()) session->use_cgroups(request.cgroup());
   std::shared_ptr<resident_command> state;
   if (handed) {
     state = make_handed_command(session, std::move(request));

@@ -3,6 +3,7 @@
 
 #include "berth/backend.hpp"
 #include "context/resident_session.hpp"
+#include "os/cgroup_place.hpp"
 
 #include <memory>
 #include <string>
@@ -17,9 +18,11 @@ enum class resident_transport {
 };
 
 /// Starts a command and returns once it runs, or could not be started, or was lost.
-/// `changes` of the environment go before the command's own. Cancel: the command's tree is killed.
+/// `changes` of the environment go before the command's own; `place`, where there is one, is for its limits. Cancel: the command's
+/// tree is killed.
 task<std::unique_ptr<backend_process>> start_on_resident(std::shared_ptr<resident_session> session, command what,
                                                          std::shared_ptr<const std::vector<std::string>> changes,
-                                                         resident_transport transport);
+                                                         resident_transport transport,
+                                                         std::shared_ptr<const cgroup_place> place = nullptr);
 
 }  // namespace berth

@@ -88,6 +88,9 @@ class resident_session {
   /// Of the pipes that were made larger, how many there are now.
   int& large_pipes() noexcept { return large_pipes_; }
   std::size_t commands() const noexcept { return commands_.size(); }
+  /// A command of this resident had a cgroup below `parent`: whoever sweeps looks there too.
+  void use_cgroups(const std::string& parent) { cgroups_ = parent; }
+  const std::string& cgroups() const noexcept { return cgroups_; }
 
   /// This process was forked off the one that made the session, and never executed. It shares the connection and the reactor's
   /// descriptor with that one, so nothing here may be sent or closed.
@@ -143,6 +146,7 @@ class resident_session {
   clock::time_point last_heard_ = clock::now();
   std::unique_ptr<char[]> buffer_;
   int large_pipes_ = 0;
+  std::string cgroups_;
 };
 
 }  // namespace berth

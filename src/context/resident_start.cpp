@@ -57,9 +57,20 @@ std::vector<wire_limit> limits_of(const resource_limits& limits) {
   return all;
 }
 
+/// Those that a cgroup does not hold already: beside it they would only refuse what it allows.
+std::vector<wire_limit> limits_beside(const wire::start& fields, const resource_limits& limits) {
+  std::vector<wire_limit> all = limits_of(limits);
+  std::erase_if(all, [&fields](const wire_limit& each) {
+    return (each.kind == wire::limit::memory && fields.cgroup_memory > 0) ||
+           (each.kind == wire::limit::processes && fields.cgroup_processes > 0);
+  });
+  return all;
+}
+
 }  // namespace
 
-start_request::start_request(const command& what, const std::vector<std::string>& changes, bool hand_over)
+start_request::start_request(const command& what, const std::vector<std::string>& changes, bool hand_over,
+                             const cgroup_place* place)
     : cwd_(what.cwd()), limits_(what.limits()) {
   const std::vector<std::string> words = what.argv();
   program_ = words.front();
@@ -79,7 +90,11 @@ start_request::start_request(const command& what, const std::vector<std::string>
   fields.cwd = cwd_;
   fields.argc = static_cast<std::uint32_t>(words.size());
   fields.envc = static_cast<std::uint32_t>(changes.size() + what.env_changes().size());
-  const std::vector<wire_limit> limits = limits_of(limits_);
+  if (place != nullptr && place->memory) fields.cgroup_memory = limits_.memory().value_or(0);
+  if (place != nullptr && place->processes) fields.cgroup_processes = limits_.processes().value_or(0);
+  if (fields.cgroup_memory > 0 || fields.cgroup_processes > 0) cgroup_ = place->path;
+  fields.cgroup = cgroup_;
+  const std::vector<wire_limit> limits = limits_beside(fields, limits_);
   fields.limitc = static_cast<std::uint32_t>(limits.size());
   fields.put(payload_);
   wire::writer<std::string> to(payload_);
@@ -126,6 +141,9 @@ exit_status start_request::failure(wire::start_failed why) const {
   if (error == EMFILE || error == ENFILE)
     return failed(cannot_run, "too many open files: no descriptor is left for the streams of the command");
   if (step == wire::start_step::limits) return failed(cannot_run, limit_refused(why.detail, error));
+  if (step == wire::start_step::cgroup)
+    return failed(cannot_run, fmt::format("no cgroup for the limits of the command can be made below '{}': {}", cgroup_,
+                                          meaning(error)));
   if (step == wire::start_step::terminal)
     return failed(cannot_run, fmt::format("no terminal can be opened: {}", meaning(error)));
   if (step == wire::start_step::cwd)

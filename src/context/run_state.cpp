@@ -128,7 +128,8 @@ void run_state::on_exit(process_exited event, clock::time_point now) {
     status_ = as_asked(*asked_, event.status);
   } else {
     status_ = std::move(event.status);
-    status_.limit(limit_behind(status_, usage_, limits_));
+    const limit_kind behind = limit_behind(status_, usage_, limits_);
+    if (behind != limit_kind::none) status_.limit(behind);  // else what the backend saw
   }
   if (ends_leftovers_ && !start_failed()) expect_tree(grace_, now);
 }

@@ -95,11 +95,23 @@ task<std::shared_ptr<resident_session>> host_place::session_of(std::shared_ptr<s
 
 task<void> host_place::open_in(std::shared_ptr<state> self) { (void)co_await session_of(std::move(self)); }
 
+task<void> host_place::find_cgroups(std::shared_ptr<state> self) {
+  auto find = [] { return std::make_shared<const cgroup_place>(prepare_cgroup_place()); };
+  auto finding = self->options.pool->run(find);
+  self->options.cgroups->place = co_await std::move(finding);
+  const cgroup_place& place = *self->options.cgroups->place;
+  if (!place.memory || !place.processes)
+    self->options.log.info("limits: not of a command as a whole: " + place.why_not);
+}
+
 task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<state> self, command what) {
+  const bool needs_place = what.limits().memory() || what.limits().processes();
+  if (needs_place && !self->options.cgroups->place) co_await find_cgroups(self);
   auto session = co_await session_of(self);
   // A thousand of them must not cost as many descriptors here.
   const auto transport = what.is_background() ? resident_transport::framed : self->options.transport;
-  auto start = start_on_resident(std::move(session), std::move(what), self->changes, transport);
+  auto start =
+      start_on_resident(std::move(session), std::move(what), self->changes, transport, self->options.cgroups->place);
   co_return co_await std::move(start);
 }
 

@@ -15,6 +15,11 @@
 
 namespace berth {
 
+/// Where cgroups can be made: looked for when the first command needs it.
+struct found_cgroups {
+  std::shared_ptr<const cgroup_place> place = {};
+};
+
 struct host_place_options {
   /// What the resident is started with, also a second one, and what commands inherit: of the caller's environment as it was.
   std::vector<std::string> env = {};
@@ -22,6 +27,8 @@ struct host_place_options {
   std::vector<std::string> changes = {};
   resident_transport transport = resident_transport::handed;
   std::shared_ptr<blocking_pool> pool = {};
+  /// Shared by the places of a context.
+  std::shared_ptr<found_cgroups> cgroups = std::make_shared<found_cgroups>();
   /// Where its files may be touched.
   std::shared_ptr<const path_scope> scope = whole_host();
   logger log = {};
@@ -44,6 +51,7 @@ class host_place final : public backend_place {
   struct state;
   static task<std::shared_ptr<resident_session>> session_of(std::shared_ptr<state> self);
   static task<void> launch(std::shared_ptr<state> self);
+  static task<void> find_cgroups(std::shared_ptr<state> self);
   static task<void> open_in(std::shared_ptr<state> self);
   static task<std::unique_ptr<backend_process>> start_in(std::shared_ptr<state> self, command what);
   static task<void> destroy_all(std::shared_ptr<state> self);

@@ -61,6 +61,7 @@ class process_backend final : public context_backend {
     process_context_options options;
     resident_transport transport;
     logger log;
+    std::shared_ptr<found_cgroups> cgroups = std::make_shared<found_cgroups>();
     std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
   };
 
@@ -89,6 +90,7 @@ class process_backend final : public context_backend {
     place_options.changes = self->changes(options);
     place_options.transport = self->transport;
     place_options.pool = self->pool;
+    place_options.cgroups = self->cgroups;
     place_options.log = self->log;
     const std::string wanted = options.cwd().empty() ? self->options.cwd : options.cwd();
     auto make = [wanted] { return make_working_directory(wanted); };

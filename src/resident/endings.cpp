@@ -72,10 +72,14 @@ void session::continue_ending(command& c) {
     c.is_beyond_us = ::kill(c.who.leader, SIGKILL) != 0 && errno == EPERM;
   }
   const std::uint32_t id = c.id;
+  const bool has_killed = kill_cgroup(id);  // also what belongs to another user
+  if (has_killed) c.is_beyond_us = false;
   reap();
   if (find(id) != &c) return;  // its exec had failed
   const int alive = tree_.kill_pass(c.who, is_deep(c.passes++) || c.quiet_passes > 0);
-  const bool is_quiet = alive == 0 && (c.who.leader == 0 || c.is_beyond_us);
+  const cgroup* g = has_killed ? cgroup_of(id) : nullptr;
+  const bool is_empty = g == nullptr || !is_populated(*g);
+  const bool is_quiet = alive == 0 && is_empty && (c.who.leader == 0 || c.is_beyond_us);
   c.quiet_passes = is_quiet ? c.quiet_passes + 1 : 0;
   c.next_step = is_quiet ? now : now + c.pause_ms;
   if (c.quiet_passes >= needed_quiet_passes) finish_ending(c);
@@ -87,6 +91,8 @@ void session::finish_ending(command& c) {
   buffer payload;
   wire::writer(payload).u32(count).raw(names.view());
   channel_.send(wire::frame_type::tree_ended, c.id, 0, payload.view());
+  // What it looked at is not reported again.
+  if (cgroup* g = cgroup_of(c.id); g != nullptr && g->is_released) remove_cgroup(*g);
   c.end = ending::none;
   c.flags &= ~static_cast<std::uint32_t>(wire::start_end_leftovers);
   free_if_done(&c);

@@ -61,6 +61,7 @@ void session::leave() {
   for (command* c = commands_.first; c != nullptr; c = c->next) {
     if (c->who.leader > 0) ::kill(-c->who.leader, SIGKILL);
   }
+  for (cgroup* g = cgroups_.first; g != nullptr; g = g->next) kill_all_in(*g);
   for (int pass = 0;; ++pass) {
     const bool goes_on = tree_.kill_everything(pass % 4 == 0);
     int status;
@@ -70,6 +71,7 @@ void session::leave() {
     if (pid < 0 || !goes_on) break;  // ECHILD: nothing is left; or only what belongs to others
     usleep(static_cast<useconds_t>(pass < 20 ? pass : 20) * 1000);
   }
+  remove_all_cgroups();
   channel_.flush_last();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// The resident itself: takes frames, runs commands, reports their ends.
 
+#include "resident/cgroup.hpp"
 #include "resident/command.hpp"
 
 #include <sys/resource.h>
@@ -38,6 +39,15 @@ class session {
   void free_if_done(command* c);
   command* find(std::uint32_t id);
 
+  // cgroups.cpp: those of the commands that have one
+  bool open_cgroup(command& c, launch& l, const wire::start& request);
+  cgroup* cgroup_of(std::uint32_t id);
+  bool kill_cgroup(std::uint32_t id);
+  void release_cgroup(std::uint32_t id);
+  bool remove_cgroup(cgroup& g);
+  void remove_all_cgroups();
+  static void on_cgroup(source& s, std::uint32_t events);
+
   // endings.cpp: signals and kills
   void signal(std::uint32_t id, std::string_view payload);
   void kill(std::uint32_t id, std::string_view payload);
@@ -65,6 +75,7 @@ class session {
   tree tree_;
   list<command> commands_;
   list<drain> drains_;
+  list<cgroup> cgroups_;
   source signals_;
   source owner_;
   rlimit64 files_{};     ///< as inherited; children get it back

@@ -105,7 +105,8 @@ std::string_view path_of(char** environment) {
 /// How large all texts are, an end for each included. False where what follows does not fit the frame, a NUL would cut a text short,
 /// or a limit is not known.
 bool measure(const wire::start& request, wire::reader words, std::size_t& bytes) {
-  bool is_whole = request.cwd.find('\0') == std::string_view::npos;
+  bool is_whole =
+      request.cwd.find('\0') == std::string_view::npos && request.cgroup.find('\0') == std::string_view::npos;
   bytes = request.cwd.size() + 1;
   for (std::uint64_t i = 0; i < std::uint64_t{request.argc} + request.envc && words.ok(); ++i) {
     const std::string_view word = words.bytes();
@@ -262,6 +263,12 @@ void launch::prepare() {
   if (has_terminal) {
     r = raw_syscall(SYS_ioctl, std_in, TIOCSCTTY, 0);
     if (r < 0) fail(start_step::terminal, r);
+  }
+
+  // Before anything that could be counted.
+  if (cgroup >= 0) {
+    r = raw_syscall(SYS_write, cgroup, raw_pointer("0"), 1);
+    if (r < 0) fail(start_step::cgroup, r);
   }
 
   // A tag that cannot be set leaves the session to tell whose a process is.

@@ -21,6 +21,7 @@ class launch {
   int std_in = -1;
   int std_out = -1;
   int std_err = -1;
+  int cgroup = -1;            ///< cgroup.procs of the one it joins
   int report = -1;            ///< where the failed step goes; closed by a successful exec
   bool has_terminal = false;  ///< std_in is one that becomes its own
   std::uint64_t tag = 0;

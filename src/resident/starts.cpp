@@ -66,6 +66,7 @@ void close_ends(const command& c, const launch& l) {
     }
   }
   if (l.report >= 0) close(l.report);
+  if (l.cgroup >= 0) close(l.cgroup);
 }
 
 }  // namespace
@@ -119,15 +120,17 @@ void session::start(std::uint32_t id, std::string_view payload) {
   c.who.tag = tree_.tag(id);
 
   int owners[3] = {-1, -1, -1};
-  const wire::start_step failed = make_streams(c, *l, request, owners);
-  const bool has_streams = failed == wire::start_step{};
-  const int error = has_streams ? launch_child(c, *l) : errno;
+  wire::start_step failed = make_streams(c, *l, request, owners);
+  if (failed == wire::start_step{} && !open_cgroup(c, *l, request)) failed = wire::start_step::cgroup;
+  const bool is_ready = failed == wire::start_step{};
+  const int error = is_ready ? launch_child(c, *l) : errno;
   close_ends(c, *l);
   if (error != 0) {
     for (int* fd : {&owners[0], &owners[1], &owners[2], &c.report.fd, &c.slave}) close_fd(*fd);
     launch::destroy(l);
     destroy(&c);
-    return start_failed(id, has_streams ? wire::start_step::clone : failed, error);
+    release_cgroup(id);
+    return start_failed(id, is_ready ? wire::start_step::clone : failed, error);
   }
   c.starting = l;
   for (int i = 0; i < 3; ++i) {
@@ -164,6 +167,7 @@ void session::finish_start(command& c) {
     for (source* s : {&c.in, &c.out[0], &c.out[1]}) close_fd(s->fd);
     close_fd(c.slave);
     start_failed(c.id, static_cast<wire::start_step>(c.failed_step), c.failed_error, c.failed_detail);
+    release_cgroup(c.id);
     commands_.remove(&c);  // its child ends by itself and is reaped as nobody's
     destroy(&c);
     return;
@@ -189,9 +193,11 @@ void session::reap_leader(command& c, int wait_status, const rusage& usage) {
   e.system_us =
       static_cast<std::uint64_t>(usage.ru_stime.tv_sec) * 1000000 + static_cast<std::uint64_t>(usage.ru_stime.tv_usec);
   e.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  if (const cgroup* g = cgroup_of(id)) e.cgroup_events = events_of(*g);
   buffer payload;
   e.put(payload);
   channel_.send(wire::frame_type::exited, id, 0, payload.view());
+  release_cgroup(id);
   if ((c.flags & wire::start_end_leftovers) != 0 && c.end == ending::none)
     begin_ending(c, c.grace_ms);
   else if (c.end != ending::none)

@@ -41,7 +41,7 @@ size_range payload_size(frame_type type) noexcept {
     case frame_type::start_failed:
       return {12, 12};
     case frame_type::exited:
-      return {28, 28};
+      return {32, 32};
     case frame_type::tree_ended:
     case frame_type::failed:
     case frame_type::port_list:

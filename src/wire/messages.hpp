@@ -86,7 +86,7 @@ enum class limit : std::uint32_t { memory = 1, cpu_time = 2, file_size = 3, proc
 /// Followed by the words, the environment changes and the limits: `argc` strings, then `envc` strings, "NAME=VALUE" to set and "NAME"
 /// to unset, then `limitc` pairs of kind and number (put_limit).
 struct start {
-  static constexpr std::uint32_t least_size = 36;  ///< without any text
+  static constexpr std::uint32_t least_size = 56;  ///< without any text
 
   std::uint32_t flags = 0;
   std::uint32_t grace_ms = 2000;
@@ -94,13 +94,17 @@ struct start {
   std::uint32_t columns = 0;              ///< of the terminal
   std::uint32_t rows = 0;
   std::string_view cwd;
+  std::string_view cgroup;             ///< a cgroup2 directory: the command gets one of its own below it; empty: none
+  std::uint64_t cgroup_memory = 0;     ///< bytes of all its processes together; 0: not limited
+  std::uint64_t cgroup_processes = 0;  ///< how many there may be; 0: not limited
   std::uint32_t argc = 0;
   std::uint32_t envc = 0;
   std::uint32_t limitc = 0;
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(flags).u32(grace_ms).u32(credit).u32(columns).u32(rows).bytes(cwd).u32(argc).u32(envc).u32(limitc);
+    writer(to).u32(flags).u32(grace_ms).u32(credit).u32(columns).u32(rows).bytes(cwd);
+    writer(to).bytes(cgroup).u64(cgroup_memory).u64(cgroup_processes).u32(argc).u32(envc).u32(limitc);
   }
   /// Leaves `r` before the first word.
   bool get(reader& r) noexcept {
@@ -110,6 +114,9 @@ struct start {
     columns = r.u32();
     rows = r.u32();
     cwd = r.bytes();
+    cgroup = r.bytes();
+    cgroup_memory = r.u64();
+    cgroup_processes = r.u64();
     argc = r.u32();
     envc = r.u32();
     limitc = r.u32();
@@ -132,6 +139,7 @@ enum class start_step : std::uint32_t {
   cwd = 7,
   exec = 8,
   terminal = 9,
+  cgroup = 10,
 };
 
 /// Of a terminal.
@@ -172,16 +180,23 @@ struct start_failed {
   }
 };
 
+/// What the limits of a command's cgroup did while its first process lived.
+enum cgroup_event : std::uint32_t {
+  cgroup_oom_kill = 1,      ///< the kernel killed processes for want of memory
+  cgroup_fork_refused = 2,  ///< a process more was refused
+};
+
 /// `exited`: how the first process ended (as wait(2) has it) and what it used.
 struct exited {
   std::uint32_t wait_status = 0;
   std::uint64_t user_us = 0;
   std::uint64_t system_us = 0;
   std::uint64_t max_rss_bytes = 0;
+  std::uint32_t cgroup_events = 0;
 
   template <class Sink>
   void put(Sink& to) const {
-    writer(to).u32(wait_status).u64(user_us).u64(system_us).u64(max_rss_bytes);
+    writer(to).u32(wait_status).u64(user_us).u64(system_us).u64(max_rss_bytes).u32(cgroup_events);
   }
   bool get(std::string_view in) noexcept {
     reader r(in);
@@ -189,6 +204,7 @@ struct exited {
     user_us = r.u64();
     system_us = r.u64();
     max_rss_bytes = r.u64();
+    cgroup_events = r.u32();
     return r.done();
   }
 };

@@ -98,6 +98,15 @@ TEST_CASE("limits: file size is told by its signal, memory by an out-of-memory k
   CHECK(behind(resource_limits(), exit_status(end_reason::oom_killed, 137, SIGKILL)) == limit_kind::memory);
 }
 
+TEST_CASE("limits: what the backend saw is told where no signal says otherwise") {
+  exit_status refused = exit_status::exited(2);
+  refused.limit(limit_kind::processes);
+  CHECK(behind(resource_limits().processes(3).cpu_time(9s), refused) == limit_kind::processes);
+  exit_status slow = exit_status::signaled(SIGXCPU);
+  slow.limit(limit_kind::processes);
+  CHECK(behind(resource_limits().processes(3).cpu_time(1s), slow, 1s) == limit_kind::cpu_time);
+}
+
 TEST_CASE("limits: a command that we ended ourselves was ended by no limit") {
   CHECK(after_kill(resource_limits().cpu_time(1s), end_reason::timed_out) == limit_kind::none);
   CHECK(after_kill(resource_limits().cpu_time(1s), end_reason::cancelled) == limit_kind::none);

@@ -59,10 +59,11 @@ task<std::pair<unique_fd, unique_fd>> hand_over(fake_pair& pair) {
   co_return std::make_pair(std::move(out.writing), std::move(err.writing));
 }
 
-std::string exited_frame(std::uint32_t id, std::uint32_t status) {
+std::string exited_frame(std::uint32_t id, std::uint32_t status, std::uint32_t cgroup_events = 0) {
   wire::exited end;
   end.wait_status = status;
   end.user_us = 5;
+  end.cgroup_events = cgroup_events;
   std::string payload;
   end.put(payload);
   return make_frame(wire::frame_type::exited, id, wire::stream::in, payload);
@@ -104,6 +105,32 @@ ASYNC_TEST("link: handed pipes are read without the resident, then exit and end 
   if (std::holds_alternative<streams_ended>(event)) event = co_await process->next(clock::time_point::max());
   CHECK(std::get<process_exited>(event).status == exit_status::signaled(9));
   CHECK(process->has_exited());
+}
+
+task<exit_status> status_after(fake_pair& pair, std::uint32_t id, std::uint32_t status, std::uint32_t cgroup_events) {
+  auto starting = start(pair, argv("x"), resident_transport::handed);
+  auto ends = co_await hand_over(pair);
+  auto process = co_await starting.result();
+  pair.resident->send(exited_frame(id, status, cgroup_events));
+  auto event = co_await process->next(clock::time_point::max());
+  process.reset();
+  const seen_frame given_back = co_await pair.resident->next();
+  CHECK(given_back.header.type == wire::frame_type::abandon);
+  co_return std::get<process_exited>(event).status;
+}
+
+ASYNC_TEST("link: what the cgroup of a command saw becomes its status") {
+  fake_pair pair(io.get_executor());
+  co_await connect(pair);
+  const exit_status memory = co_await status_after(pair, 1, 9, wire::cgroup_oom_kill);
+  CHECK(memory == exit_status(end_reason::oom_killed, 137, 9));
+  const exit_status other = co_await status_after(pair, 2, 15, wire::cgroup_oom_kill);
+  CHECK(other == exit_status::signaled(15));
+  const exit_status refused = co_await status_after(pair, 3, 2 << 8, wire::cgroup_fork_refused);
+  CHECK(refused.reason() == end_reason::exited);
+  CHECK(refused.limit() == limit_kind::processes);
+  const exit_status managed = co_await status_after(pair, 4, 0, wire::cgroup_fork_refused);
+  CHECK(managed == exit_status::exited(0));
 }
 
 ASYNC_TEST("link: with a time in the past next() looks, and finds what lies in the pipe") {

@@ -136,6 +136,32 @@ TEST_CASE("start: a limit that is refused is named") {
   CHECK(message(resource_limits(), wire::limit::nice) == "cannot set a limit: Operation not permitted");
 }
 
+TEST_CASE("start: limits go to a cgroup where the place offers it, and then not to each process") {
+  cgroup_place place;
+  place.path = "/sys/fs/cgroup/x";
+  place.memory = true;
+  const auto sent = [&place](resource_limits limits, const cgroup_place* where) {
+    start_request request(argv("foo").limits(limits), {}, true, where);
+    CHECK(request.cgroup() == (where != nullptr && limits.memory() ? place.path : ""));
+    const std::string frame = request.frame(1);
+    wire::start fields;
+    wire::reader rest(std::string_view(frame).substr(wire::header_size));
+    CHECK(fields.get(rest));
+    CHECK(fields.cgroup == request.cgroup());
+    CHECK(fields.cgroup_processes == 0);
+    return std::to_string(fields.cgroup_memory) + " " + std::to_string(fields.limitc);
+  };
+  const auto both = resource_limits().memory(7).processes(8);
+  CHECK(sent(both, nullptr) == "0 2");
+  CHECK(sent(both, &place) == "7 1");
+  CHECK(sent(resource_limits().processes(8), &place) == "0 1");
+  start_request request(argv("foo").limits(both), {}, true, &place);
+  const exit_status failed = request.failure(wire::start_step::cgroup, EACCES);
+  CHECK(failed.code() == 126);
+  CHECK(failed.message() ==
+        "no cgroup for the limits of the command can be made below '/sys/fs/cgroup/x': Permission denied");
+}
+
 TEST_CASE("start: a request that no frame can hold is known before it is sent") {
   const command small = argv("echo", std::string(1000, 'x'));
   CHECK(start_request(small, {}, true).fits());

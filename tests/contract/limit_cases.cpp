@@ -1,5 +1,7 @@
 /// Kernel limits of commands and handles.
 #include "contract/contract.hpp"
+#include "os/cgroup_place.hpp"
+#include "support/cgroups.hpp"
 
 #include <csignal>
 #include <sstream>
@@ -26,10 +28,12 @@ task<void> all_are_set(context& place, handle where) {
   const auto limits =
       resource_limits().memory(200000000).cpu_time(30s).file_size(1 << 20).processes(5000).open_files(64);
   const std::string all = co_await limits_seen(place, where, limits);
-  CHECK(values_of(all, "Max data size") == "200000000 200000000");
+  // What a cgroup holds is no limit of each process besides.
+  const cgroup_place cgroups = find_cgroup_place();
+  CHECK((values_of(all, "Max data size") == "200000000 200000000") == !cgroups.memory);
   CHECK(values_of(all, "Max cpu time") == "30 31");
   CHECK(values_of(all, "Max file size") == "1048576 1048576");
-  CHECK(values_of(all, "Max processes") == "5000 5000");
+  CHECK((values_of(all, "Max processes") == "5000 5000") == !cgroups.processes);
   CHECK(values_of(all, "Max open files") == "64 64");
   const exec_result shell = co_await place.exec(where, command("ulimit -n; ulimit -t").limits(limits));
   CHECK(shell.std_out == "64\n30\n");
@@ -81,8 +85,51 @@ task<void> memory(context& place, handle where) {
   CHECK(enough.ok());
   const auto limits = resource_limits().memory(64 << 20);
   const exec_result refused = co_await place.exec(where, command(text).limits(limits));
+  if (find_cgroup_place().memory) {
+    CHECK(refused.status.reason() == end_reason::oom_killed);
+    CHECK(refused.status.limit() == limit_kind::memory);
+    co_return;
+  }
   CHECK(refused.status == exit_status::exited(1));
   CHECK(refused.std_err.find("memory") != std::string::npos);
+}
+
+// Each holds 24 MiB for as long as nobody reads.
+constexpr const char* holder = "dd if=/dev/zero bs=24M count=1 2>/dev/null | sleep 300 & ";
+
+task<void> memory_of_all(context& place, handle where) {
+  if (!has_whole_limits("limits: memory of all processes")) co_return;
+  const auto limits = resource_limits().memory(64 << 20);
+  std::string text = holder;
+  const command fits = command(text + "sleep 0.3; echo fits").limits(limits).end_leftovers().grace(0ms);
+  const exec_result enough = co_await place.exec(where, fits);
+  CHECK(enough.std_out == "fits\n");
+  CHECK(enough.ok());
+  for (int i = 0; i < 3; ++i) text += holder;
+  const exec_result all = co_await place.exec(where, command(text + "wait").limits(limits));
+  CHECK(all.status.reason() == end_reason::oom_killed);
+  CHECK(all.status.code() == 128 + SIGKILL);
+  CHECK(all.status.limit() == limit_kind::memory);
+}
+
+task<void> processes_of_all(context& place, handle where) {
+  if (!has_whole_limits("limits: processes of a command")) co_return;
+  const std::string text = "for i in 1 2 3 4 5; do sleep 300 >/dev/null 2>&1 & done; echo started";
+  const auto limits = resource_limits().processes(4);
+  const command bounded = command(text).limits(limits).end_leftovers().grace(0ms);
+  const exec_result refused = co_await place.exec(where, bounded);
+  CHECK(refused.std_out.empty());
+  CHECK_FALSE(refused.ok());
+  CHECK(refused.status.limit() == limit_kind::processes);
+  const exec_result enough = co_await place.exec(where, command(text).end_leftovers().grace(0ms));
+  CHECK(enough.std_out == "started\n");
+  // Two at once have theirs each.
+  const auto two = resource_limits().processes(2);
+  auto first = start_exec(place, where, command("sleep 1; echo one").limits(two));
+  auto second = start_exec(place, where, command("sleep 1; echo two").limits(two));
+  const exec_result one = co_await first.result();
+  const exec_result other = co_await second.result();
+  CHECK(one.std_out + other.std_out == "one\ntwo\n");
 }
 
 task<void> open_files(context& place, handle where) {
@@ -140,7 +187,9 @@ constexpr contract_case limit_table[] = {
     {"limits: processor time ends a busy loop, and the status says so, below a shell too", processor_time, 30s},
     {"limits: a command that ignores the signal of its processor time is killed", processor_time_of_the_deaf, 30s},
     {"limits: a file that grows too large ends its writer, and the status says so", file_size},
-    {"limits: memory beyond the limit is refused to the command", memory},
+    {"limits: memory beyond the limit is refused to the command, or ends it", memory, 30s},
+    {"limits: memory is that of all processes of a command, where a cgroup can be had", memory_of_all, 30s},
+    {"limits: processes are those of one command, where a cgroup can be had", processes_of_all, 30s},
     {"limits: descriptors beyond the limit are refused to the command", open_files},
     {"limits: those of a handle reach every command, and the command's own win", of_a_handle},
     {"limits: values that cannot be are refused", impossible},

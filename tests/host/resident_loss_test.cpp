@@ -1,6 +1,7 @@
 /// The resident of this host ends, or is hindered, from outside.
 #include "host/host_world.hpp"
 #include "host/resident_launch.hpp"
+#include "support/cgroups.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -39,6 +40,39 @@ ASYNC_TEST("host: a resident that is killed loses its commands, is swept, and th
   const exec_result again = co_await place.exec(where, command("echo again"));
   CHECK(again.std_out == "again\n");
   co_await place.destroy(where);
+}
+
+ASYNC_TEST("host: a resident that is killed leaves no cgroup, nor what has changed its tag in one") {
+  if (!has_whole_limits("host: a resident that is killed leaves no cgroup")) co_return;
+  context place = make_host(io);
+  const handle where = co_await place.spawn();
+  // Lowered, the limit is no tag any more.
+  const std::string stray = "prlimit --locks=5:5 setsid sleep 300 >/dev/null & echo $!; exec sleep 300";
+  process running = co_await place.exec_stream(where, command(stray).limits(resource_limits().processes(9)));
+  auto piece = co_await running.next();
+  const pid_t left = static_cast<pid_t>(std::stoi(piece->bytes()));
+  const std::string mine = "berth-" + std::to_string(residents().front()) + "-";
+  CHECK(cgroups_with(mine).size() == 1);
+  ::kill(residents().front(), SIGKILL);
+  const exit_status status = co_await running.wait();
+  CHECK(status.reason() == end_reason::lost);
+  co_await place.destroy(where);
+  CHECK(cgroups_with(mine).empty());
+  CHECK_FALSE(is_alive(left));
+}
+
+ASYNC_TEST("host: the end of a context leaves no cgroup, while its loop does not run") {
+  if (!has_whole_limits("host: the end of a context leaves no cgroup")) co_return;
+  auto place = std::make_unique<context>(make_host(io));
+  const handle where = co_await place->spawn();
+  const auto limits = resource_limits().memory(100 << 20);
+  process running = co_await place->exec_stream(where, command("sleep 300 & echo on; sleep 300").limits(limits));
+  auto piece = co_await running.next();
+  CHECK(piece->bytes() == "on\n");
+  const std::string mine = "berth-" + std::to_string(residents().front()) + "-";
+  CHECK(cgroups_with(mine).size() == 1);
+  place.reset();
+  CHECK(cgroups_with(mine).empty());
 }
 
 ASYNC_TEST_FOR("host: a resident that was stopped is continued", 20s) {

@@ -1,5 +1,7 @@
 #include "resident/client.hpp"
 
+#include "os/cgroup_place.hpp"
+#include "support/cgroups.hpp"
 #include "support/proc_scan.hpp"
 
 #include <doctest/doctest.h>
@@ -106,6 +108,9 @@ client::~client() {
   if (nonce_ == 0) return;
   CHECK_MESSAGE(becomes([&] { return tagged(nonce_).empty(); }), "processes of the resident live on");
   for (const pid_t left : tagged(nonce_)) kill(left, SIGKILL);
+  const std::string prefix = cgroup_prefix(static_cast<std::uint32_t>(pid_), nonce_);
+  for (const std::string& left : cgroups_with(prefix)) FAIL_CHECK("left: " << left);
+  if (!cgroups_with(prefix).empty()) sweep_cgroups(cgroup_ground(), prefix, milliseconds(2000));
 }
 
 void client::say_bye() {

@@ -49,6 +49,9 @@ struct start_request {
   std::vector<std::string> env = {};
   wire::resize size = {};
   std::vector<std::pair<wire::limit, std::uint64_t>> limits = {};
+  std::string cgroup = {};
+  std::uint64_t cgroup_memory = 0;
+  std::uint64_t cgroup_processes = 0;
 };
 
 /// `sh -c TEXT`

@@ -49,6 +49,9 @@ std::string start_bytes(const start_request& request) {
   s.columns = request.size.columns;
   s.rows = request.size.rows;
   s.cwd = request.cwd;
+  s.cgroup = request.cgroup;
+  s.cgroup_memory = request.cgroup_memory;
+  s.cgroup_processes = request.cgroup_processes;
   s.argc = static_cast<std::uint32_t>(request.argv.size());
   s.envc = static_cast<std::uint32_t>(request.env.size());
   s.limitc = static_cast<std::uint32_t>(request.limits.size());

@@ -1,5 +1,6 @@
 #include "support/leaks.hpp"
 
+#include "support/cgroups.hpp"
 #include "support/proc_scan.hpp"
 #include "support/temp_dir.hpp"
 
@@ -77,6 +78,7 @@ leak_check::leak_check() {
     if (tag_of(process.pid) != 0) tagged_.insert(process.pid);
   }
   temporary_ = entries_of(private_temporary_directory());
+  for (const std::string& path : cgroups_with()) cgroups_.insert(path);
   descriptors_ = open_descriptors();
   setenv(mark, id_.c_str(), 1);
 }
@@ -119,15 +121,30 @@ std::vector<std::string> leak_check::files_left() const {
   return left;
 }
 
+std::vector<std::string> leak_check::cgroups_left() const {
+  std::vector<std::string> left;
+  for (const std::string& path : cgroups_with()) {
+    const std::string number = path.substr(path.rfind("berth-") + 6);
+    const pid_t resident = static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
+    const std::vector<pid_t> children = children_of_this();
+    const bool is_ours = std::find(children.begin(), children.end(), resident) != children.end();
+    if (!cgroups_.contains(path) && (is_ours || !is_alive(resident))) left.push_back("left: " + path);
+  }
+  return left;
+}
+
 std::vector<std::string> leak_check::left_over(std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   std::vector<pid_t> processes = processes_left();
   std::vector<std::string> left = files_left();
-  while (!(processes.empty() && left.empty()) && std::chrono::steady_clock::now() < deadline) {
+  std::vector<std::string> cgroups = cgroups_left();
+  while (!(processes.empty() && left.empty() && cgroups.empty()) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     processes = processes_left();
     left = files_left();
+    cgroups = cgroups_left();
   }
+  left.insert(left.end(), cgroups.begin(), cgroups.end());
   for (const process_info& process : all_processes()) {
     if (std::find(processes.begin(), processes.end(), process.pid) == processes.end()) continue;
     left.push_back("left running: " + describe(process));

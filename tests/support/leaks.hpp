@@ -18,7 +18,8 @@ namespace berth::test {
 /// - processes whose RLIMIT_LOCKS is finite and was not before: commands are tagged with it, and keep it when they drop their
 ///   environment. Those of tests that run beside this one are told apart by their ancestors;
 /// - open descriptors, by what they point to;
-/// - entries of the directory for temporary files.
+/// - entries of the directory for temporary files;
+/// - cgroups that a resident made, but for those whose resident lives and is no child of this process.
 class leak_check {
  public:
   leak_check();
@@ -38,6 +39,7 @@ class leak_check {
  private:
   std::vector<pid_t> processes_left() const;
   std::vector<std::string> files_left() const;
+  std::vector<std::string> cgroups_left() const;
 
   std::string id_;
   std::set<pid_t> children_;
@@ -45,6 +47,7 @@ class leak_check {
   std::set<pid_t> ignored_;
   std::multiset<std::string> descriptors_;
   std::set<std::string> temporary_;
+  std::set<std::string> cgroups_;
 };
 
 }  // namespace berth::test

@@ -47,7 +47,8 @@ TEST_CASE("header: only known types can be") {
   int known = 0;
   for (int type = 0; type < 256; ++type) {
     bool fits = false;
-    for (const std::uint32_t size : {0u, 4u, 8u, 12u, 28u, wire::hello::size, wire::welcome::size})
+    for (const std::uint32_t size :
+         {0u, 4u, 8u, 12u, 32u, wire::start::least_size, wire::hello::size, wire::welcome::size})
       fits = fits || can_be({size, static_cast<frame_type>(type), 0, 0, 0});
     known += fits ? 1 : 0;
   }

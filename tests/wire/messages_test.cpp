@@ -97,6 +97,9 @@ TEST_CASE("start: fields first, then the words") {
   s.columns = 80;
   s.rows = 24;
   s.cwd = "/somewhere";
+  s.cgroup = "/sys/fs/cgroup/user";
+  s.cgroup_memory = 1ull << 40;
+  s.cgroup_processes = 3;
   s.argc = 2;
   s.envc = 1;
   s.limitc = 1;
@@ -113,6 +116,9 @@ TEST_CASE("start: fields first, then the words") {
   CHECK(back.columns == 80);
   CHECK(back.rows == 24);
   CHECK(back.cwd == "/somewhere");
+  CHECK(back.cgroup == "/sys/fs/cgroup/user");
+  CHECK(back.cgroup_memory == 1ull << 40);
+  CHECK(back.cgroup_processes == 3);
   CHECK(back.argc == 2);
   CHECK(back.envc == 1);
   CHECK(back.limitc == 1);
@@ -172,7 +178,7 @@ TEST_CASE("start_failed: there and back") {
 }
 
 TEST_CASE("exited: there and back") {
-  const wire::exited e{0x8b, 1ull << 40, 2, 3ull << 33};
+  const wire::exited e{0x8b, 1ull << 40, 2, 3ull << 33, wire::cgroup_fork_refused};
   std::string bytes;
   e.put(bytes);
   wire::exited back;
@@ -181,6 +187,7 @@ TEST_CASE("exited: there and back") {
   CHECK(back.user_us == 1ull << 40);
   CHECK(back.system_us == 2);
   CHECK(back.max_rss_bytes == 3ull << 33);
+  CHECK(back.cgroup_events == 2);
   check_exact_size<wire::exited>(bytes);
   check_header_takes(wire::frame_type::exited, bytes);
 }
