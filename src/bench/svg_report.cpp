@@ -35,7 +35,7 @@ void add_ratio(std::string& svg, const std::string& name, const ratio& to, int t
   fmt::format_to(out, R"(<rect class="{}" x="{}" y="{}" width="{:.1f}" height="14"/>)", missed ? "missed" : "ratio",
                  names_end, top + 6, across(to.value) - names_end);
   if (to.bar > 0) {
-    fmt::format_to(out, R"(<path class="bar" transform="translate({:.1f} {})" d="M0 -8L5 0L0 8L-5 0Z"/>)",
+    fmt::format_to(out, R"svg(<path class="bar" transform="translate({:.1f} {})" d="M0 -8L5 0L0 8L-5 0Z"/>)svg",
                    across(to.bar), top + 13);
   }
   fmt::format_to(out, R"(<text class="figure" x="{}" y="{}">{}{:.2f}</text>)", bars_end + 12, top + 17,
