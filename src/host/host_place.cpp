@@ -5,6 +5,8 @@
 #include "core/event.hpp"
 #include "host/resident_launch.hpp"
 
+#include <unistd.h>
+
 #include <utility>
 
 namespace berth {
@@ -107,6 +109,9 @@ task<void> host_place::find_cgroups(std::shared_ptr<state> self) {
 task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<state> self, command what) {
   const bool needs_place = what.limits().memory() || what.limits().processes();
   if (needs_place && !self->options.cgroups->place) co_await find_cgroups(self);
+  if (what.limits().processes() && !self->options.cgroups->place->processes && ::geteuid() == 0)
+    self->options.log.warning(
+        "processes: root is not bound by this limit here, as no cgroup can be had (berth doctor tells why)");
   auto session = co_await session_of(self);
   // A thousand of them must not cost as many descriptors here.
   const auto transport = what.is_background() ? resident_transport::framed : self->options.transport;
