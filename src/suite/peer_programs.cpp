@@ -85,12 +85,18 @@ std::vector<peer_program> peers_in(const std::string& folder) {
   return all;
 }
 
-std::string own_peers_folder() {
+std::vector<std::string> own_peers_folders() {
   const auto beside = fs::path(own_path()).parent_path();
+  std::vector<std::string> all;
   // Installed; then of a build folder such as build/release: what ./dev bench --peers made, or the source tree itself.
-  for (const char* where : {"../share/berth/peers", "../../peers", "../../../bench/peers", "../../bench/peers"}) {
-    const auto folder = (beside / where).lexically_normal();
-    if (fs::exists(folder / list_name)) return folder.string();
+  for (const char* where : {"../share/berth/peers", "../../peers", "../../../bench/peers", "../../bench/peers"})
+    all.push_back((beside / where).lexically_normal().string());
+  return all;
+}
+
+std::string own_peers_folder() {
+  for (const auto& folder : own_peers_folders()) {
+    if (fs::exists(fs::path(folder) / list_name)) return folder;
   }
   return "";
 }
