@@ -207,6 +207,14 @@ ASYNC_TEST("peers: the time becomes the unit of each bench") {
   }
 }
 
+ASYNC_TEST("peers: one named like another bench, or like another peer, is refused") {
+  subjects all{{.name = "exec/floor"}, {.name = "exec/host"}};
+  CHECK_THROWS_AS(add_peers(all, {peer_of(io, "", "floor")}), error);
+  CHECK_THROWS_AS(add_peers(all, {peer_of(io, "", "one"), peer_of(io, "", "one")}), error);
+  CHECK(all.size() == 2);
+  co_return;
+}
+
 ASYNC_TEST("peers: a bench that is none for peers is refused") {
   const auto its = peer_of(io, "");
   its->program.works = {{.bench = "exce"}};
