@@ -85,7 +85,7 @@ struct result {
   /// processes.
   std::size_t failures = 0;
   std::string first_failure = {};
-  bool given_up = false;  ///< the first ten samples all failed
+  bool given_up = false;  ///< nothing more was tried: its preparation failed, or all of its first ten samples
   summary numbers = {};
   std::vector<ratio> ratios = {};
   double limit = 0;  ///< see `subject::limit`

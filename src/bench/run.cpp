@@ -35,7 +35,6 @@ struct running {
   std::vector<subject> subjects;
   options how;
   report so_far;
-  std::vector<bool> given_up;
   std::size_t done = 0;
   std::size_t total = 0;
 };
@@ -90,7 +89,6 @@ task<void> take_turn(shared_run all, std::size_t index, bool counts) {
   auto work = keep_sample(what.sample, counts ? &into.samples : nullptr);
   co_await attempt(all, index, std::move(work));
   into.given_up = into.samples.empty() && into.failures >= given_up_after;
-  all->given_up[index] = into.given_up;
 }
 
 task<void> measure(shared_run all, indices group) {
@@ -102,11 +100,12 @@ task<void> measure(shared_run all, indices group) {
     if (!all->subjects[index].prepare) continue;
     auto work = all->subjects[index].prepare();
     const bool prepared = co_await attempt(all, index, std::move(work));
-    if (!prepared) all->given_up[index] = true;
+    all->so_far.results[index].given_up = !prepared;
   }
   for (int round = first; round < last; ++round) {
     for (const auto index : group) {
-      if (round < -warmup_of(*all, index) || round >= runs_of(*all, index) || all->given_up[index]) continue;
+      if (round < -warmup_of(*all, index) || round >= runs_of(*all, index) || all->so_far.results[index].given_up)
+        continue;
       co_await let_others_run();
       co_await take_turn(all, index, round >= 0);
     }
@@ -194,7 +193,6 @@ shared_run begin_run(std::vector<subject> subjects, options how) {
   all->how = std::move(how);
   require_sound(*all);
   all->so_far.machine = this_machine();
-  all->given_up.resize(all->subjects.size(), false);
   for (std::size_t i = 0; i < all->subjects.size(); ++i) {
     const auto& each = all->subjects[i];
     result empty{.name = each.name, .unit = each.unit, .direction = each.direction, .limit = each.limit};

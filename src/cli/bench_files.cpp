@@ -1,23 +1,23 @@
 #include "cli/bench_files.hpp"
 
 #include "cli/subcommand.hpp"
+#include "os/whole_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 namespace berth::cli {
 
 bench::report read_report(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) throw usage_error(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string text;
+  try {
+    text = whole_file(path);
+  } catch (const std::system_error& failure) {
+    throw usage_error(fmt::format("{}: {}", path, failure.code().message()));
+  }
   try {
     return bench::from_json(text);
   } catch (const std::exception& failure) {

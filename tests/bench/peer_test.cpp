@@ -126,6 +126,16 @@ ASYNC_TEST("peer: rubbish ends it, and so does an error in place of the greeting
   }
 }
 
+ASYNC_TEST("peer: one that answers twice is ended before the second answer is taken for the next") {
+  const auto its = peer_of(io, "echo peer x; read -r line; printf 'ok 1000\\nok 5\\n'; cat");
+  co_await open_peer(its);
+  const double first = co_await ask_peer(its, "exec");
+  CHECK(first == 1);
+  const auto told = co_await failure_of(ask_peer(its, "exec"));
+  CHECK(told == "it talks unasked: ok 5");
+  co_await close_peer(its);
+}
+
 ASYNC_TEST("peer: one that floods without a line is rubbish too") {
   const auto its = peer_of(io, "exec yes | tr -d '\\n'");
   const auto told = co_await first_failure(its);

@@ -79,7 +79,7 @@ TEST_CASE("bench: peers are measured beside ours, and what is missing is named i
   CHECK(done.code == 1);  // one is gone
   CHECK(done.err == "berth: bench: without missing: there is no no-such-program on the PATH; ./dev bench --peers, or " +
                         dir.path().string() + "/install FOLDER, gets it\n");
-  CHECK(done.out.find("failed   exec/gone: 1 times, first: it has ended: exited with 3\n") != std::string::npos);
+  CHECK(done.out.find("failed   exec/gone: 1 times, given up, first: it has ended: exited with 3\n") != std::string::npos);
   const json report = json::parse(read_whole_file(path));
   const auto& results = report.at("results").as_array();
   REQUIRE(results.size() == 4);
@@ -195,6 +195,12 @@ TEST_CASE("bench: signals before any sample leave the earlier report, and no fil
     CHECK(read_whole_file(dir / "old.json") == "old");
     CHECK(all_in(dir) == words{"old.json"});
   }
+}
+
+TEST_CASE("bench: what cannot be compared with is named") {
+  CHECK(berth_ends({"bench", "--compare", "/", "exec/host"}).err == "berth: bench: /: Is a directory\n");
+  CHECK(berth_ends({"bench", "--compare", "/dev/zero", "exec/host"}).err ==
+        "berth: bench: /dev/zero: File too large\n");
 }
 
 TEST_CASE("bench: a peer's name without --peers says what is missing") {
