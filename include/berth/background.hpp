@@ -102,9 +102,8 @@ class BERTH_API background {
   /// A handle that is destroyed ends it as `cancelled`.
   task<exit_status> wait() &;
   /// Waits until the output shows the pattern on either stream, from its beginning (or output_pattern::from) as far as the log still
-  /// has it: what was there before the call is found too. Nothing when the
-  /// time has passed, or the output ended without it. Text may span lines; the empty one is found at once. Offsets in what the log
-  /// has lost already are not searched.
+  /// has it: what was there before the call is found too. Nothing when the time has passed, or the output ended without it. Text may
+  /// span lines; the empty one is found at once. Offsets in what the log has lost already are not searched.
   task<std::optional<output_match>> wait_for_output(output_pattern pattern, std::chrono::milliseconds deadline) &;
   /// Waits until a process of the command listens on this TCP port. False when the time has passed, or the command has ended and what
   /// it left running, if anything, did not listen for 2 s after that.
