@@ -79,7 +79,8 @@ TEST_CASE("bench: peers are measured beside ours, and what is missing is named i
   CHECK(done.code == 1);  // one is gone
   CHECK(done.err == "berth: bench: without missing: there is no no-such-program on the PATH; ./dev bench --peers, or " +
                         dir.path().string() + "/install FOLDER, gets it\n");
-  CHECK(done.out.find("failed   exec/gone: 1 times, given up, first: it has ended: exited with 3\n") != std::string::npos);
+  CHECK(done.out.find("failed   exec/gone: 1 times, given up, first: it has ended: exited with 3\n") !=
+        std::string::npos);
   const json report = json::parse(read_whole_file(path));
   const auto& results = report.at("results").as_array();
   REQUIRE(results.size() == 4);
