@@ -1,0 +1,111 @@
+#pragma once
+/// The context in Docker containers: every handle is a container of its own, driven through the Engine API.
+
+#include <berth/api.hpp>
+#include <berth/context.hpp>
+#include <berth/log.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio {
+class io_context;
+}
+
+namespace berth {
+
+/// When an image is pulled.
+enum class pull_policy {
+  missing,  ///< where the daemon does not have it
+  always,   ///< before every spawn; that it is up to date costs a question to the registry
+  never,
+};
+
+/// What a container may use. What is not set is not limited.
+struct docker_limits {
+  std::optional<std::uint64_t> memory_mb = {};  ///< MiB, swap included: no swap is given
+  std::string cpu = {};                         ///< cores, as in "1.0" or "0.25"
+  std::optional<std::uint64_t> pids = {};
+};
+
+enum class mount_kind {
+  bind,    ///< a directory or file of the daemon's host; a missing one is an error, and is not made
+  volume,  ///< of that name, made where it is missing
+  tmpfs,
+};
+
+struct docker_mount {
+  mount_kind kind = mount_kind::bind;
+  std::string source = {};  ///< empty for a tmpfs
+  std::string target = {};  ///< absolute, in the container
+  bool read_only = false;
+  std::optional<std::uint64_t> size_mb = {};  ///< of a tmpfs; default: half of the memory
+};
+
+/// A port of the container that the daemon's host offers.
+struct docker_port {
+  std::uint16_t container = 0;
+  std::uint16_t host = 0;             ///< 0: the daemon chooses
+  std::string address = "127.0.0.1";  ///< of the daemon's host; "0.0.0.0" opens it to the network
+};
+
+/// One step of a pull.
+struct pull_progress {
+  std::string image;
+  std::string layer;           ///< empty for what is said of the whole
+  std::string status;          ///< as the daemon says it: "Downloading", "Extracting", "Pull complete"
+  std::uint64_t done = 0;      ///< bytes of the layer
+  std::uint64_t size = 0;      ///< 0: not known
+  std::uint64_t all_done = 0;  ///< bytes downloaded of all layers that are known so far
+  std::uint64_t all_size = 0;
+};
+
+/// Called on the thread of the io_context. What it throws is ignored.
+using pull_progress_function = std::function<void(const pull_progress&)>;
+
+/// Settings of a context in containers.
+struct docker_context_options {
+  std::string image = "oven/bun:latest";
+  /// Working directory; made where it is missing.
+  std::string cwd = "/workspace";
+  /// On top of what the image sets.
+  std::vector<std::pair<std::string, std::string>> env = {};
+  docker_limits limits = {};
+  std::vector<docker_mount> mounts = {};
+  std::vector<docker_port> ports = {};
+  /// "1000", "1000:1000" or a name that the image knows. Default: the image's.
+  std::string user = {};
+  /// "none", "bridge", "host", the name of a network, "container:NAME". Default: the daemon's.
+  std::string network = {};
+  /// "linux/amd64"; default: the daemon's own. An image of another is refused before it runs.
+  std::string platform = {};
+  /// The root file system cannot be written; what is below `mounts` can.
+  bool read_only = false;
+  /// "ALL", "NET_RAW".
+  std::vector<std::string> cap_drop = {};
+  /// "no-new-privileges", "seccomp=<JSON>".
+  std::vector<std::string> security_opt = {};
+  std::vector<std::pair<std::string, std::string>> labels = {};
+  /// Of the container; default: one that is not taken.
+  std::string name = {};
+  pull_policy pull = pull_policy::missing;
+  /// Works in this container, which runs already: by name or id. It is not removed with the handle, and what concerns the making of
+  /// a container must not be set.
+  std::string container = {};
+  /// As DOCKER_HOST has it. Default: what the docker command would take: `docker_context`, DOCKER_HOST, DOCKER_CONTEXT, its config
+  /// file, then the usual sockets of Docker and Podman.
+  std::string host = {};
+  /// A context of the docker command.
+  std::string docker_context = {};
+  /// How long a container whose owner cannot be heard lives on. Must be at least 1 s.
+  std::chrono::milliseconds lease{std::chrono::minutes(15)};
+  pull_progress_function on_pull = {};
+  log_function log = {};
+};
+
+}  // namespace berth
