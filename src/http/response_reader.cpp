@@ -93,6 +93,13 @@ struct response_reader::state {
 
   std::string_view unread() const noexcept { return std::string_view(input).substr(at); }
 
+  /// Does the response have a head alone?
+  bool no_body() const noexcept {
+    const int status = parser->head.status;
+    const bool tunnel = method == "CONNECT" && parser->head.is_success();
+    return method == "HEAD" || tunnel || status == 204 || status == 304 || status < 200;
+  }
+
   event step();
   event end_of_head();
   event end_of_input();
@@ -227,7 +234,7 @@ std::string response_reader::take_rest() {
 bool response_reader::started() const noexcept { return state_->started; }
 
 std::optional<std::uint64_t> response_reader::content_length() const noexcept {
-  if (state_->in_head) return std::nullopt;
+  if (state_->in_head || state_->no_body()) return std::nullopt;
   const auto length = state_->parser->content_length();
   return length ? std::optional<std::uint64_t>(*length) : std::nullopt;
 }

@@ -57,7 +57,7 @@ class response_reader {
 
   /// Has a byte come?
   bool started() const noexcept;
-  /// What the head says of the body's length.
+  /// The length of the body that follows, if the head says it; nullopt if none follows.
   std::optional<std::uint64_t> content_length() const noexcept;
   /// Does the body come in chunks?
   bool chunked() const noexcept;
