@@ -70,6 +70,19 @@ errc code_of_status(int status) noexcept {
   }
 }
 
+http::request with_body(http::request what, const json& body) {
+  if (!body.is_null()) {
+    what.body(body.dump(), "application/json");
+  } else if (what.method() == "POST") {
+    what.body("", "application/json");
+  }
+  return what;
+}
+
+std::string shown_call(const std::string& method, const std::string& path) {
+  return method + " " + path.substr(0, path.find('?'));
+}
+
 std::string cure_of(const std::error_code& code, const daemon_address& address) {
   if (code == std::errc::permission_denied && address.url.starts_with("unix://"))
     return " (this user may not use the socket: root and the group docker may)";
@@ -81,10 +94,10 @@ std::string cure_of(const std::error_code& code, const daemon_address& address) 
 api_version parse_api_version(std::string_view text) {
   api_version found;
   const char* const end = text.data() + text.size();
-  auto [at, failure] = std::from_chars(text.data(), end, found.major_number);
-  if (failure == std::errc() && at != end && *at == '.')
-    std::tie(at, failure) = std::pair(std::from_chars(at + 1, end, found.minor_number).ptr, std::errc());
-  if (failure != std::errc() || at != end || found.major_number < 1)
+  const auto major_part = std::from_chars(text.data(), end, found.major_number);
+  const bool has_point = major_part.ec == std::errc() && major_part.ptr != end && *major_part.ptr == '.';
+  const auto minor_part = std::from_chars(major_part.ptr + (has_point ? 1 : 0), end, found.minor_number);
+  if (!has_point || minor_part.ec != std::errc() || minor_part.ptr != end || found.major_number < 1)
     throw error(make_error_code(errc::protocol), "docker: '" + to_text(text) + "' is no version of the API");
   return found;
 }
@@ -114,7 +127,8 @@ http::request docker_engine::make_request(std::string method, const std::string&
 }
 
 task<std::shared_ptr<docker_engine>> docker_engine::connect(asio::any_io_executor executor,
-                                                            std::vector<daemon_address> candidates, std::string pinned) {
+                                                            std::vector<daemon_address> candidates,
+                                                            std::string pinned) {
   std::string tried;
   for (daemon_address& each : candidates) {
     const std::string url = each.url;
@@ -160,23 +174,6 @@ task<json> docker_engine::send_and_check(std::shared_ptr<http::client> client, h
   if (!reply.is_success()) throw engine_failure(shown, reply.status(), reply.message());
   co_return reply.body();
 }
-
-namespace {
-
-http::request with_body(http::request what, const json& body) {
-  if (!body.is_null()) {
-    what.body(body.dump(), "application/json");
-  } else if (what.method() == "POST") {
-    what.body("", "application/json");
-  }
-  return what;
-}
-
-std::string shown_call(const std::string& method, const std::string& path) {
-  return method + " " + path.substr(0, path.find('?'));
-}
-
-}  // namespace
 
 task<json> docker_engine::ask(std::string method, std::string path, json body) {
   std::string shown = shown_call(method, path);

@@ -79,8 +79,10 @@ class docker_engine {
   static task<void> greet(std::shared_ptr<docker_engine> self, std::string pinned);
   static task<engine_reply> send(std::shared_ptr<http::client> client, http::request what);
   static task<json> send_and_check(std::shared_ptr<http::client> client, http::request what, std::string shown);
-  static task<std::unique_ptr<http::response_stream>> open_with(std::shared_ptr<http::client> client, http::request what);
-  static task<http::stream_ptr> hijack_with(std::shared_ptr<http::client> client, http::request what, std::string shown);
+  static task<std::unique_ptr<http::response_stream>> open_with(std::shared_ptr<http::client> client,
+                                                                http::request what);
+  static task<http::stream_ptr> hijack_with(std::shared_ptr<http::client> client, http::request what,
+                                            std::string shown);
 
   daemon_address address_;
   std::string base_;

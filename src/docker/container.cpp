@@ -1,0 +1,92 @@
+#include "docker/container.hpp"
+
+#include "berth/error.hpp"
+
+#include <utility>
+
+namespace berth {
+namespace {
+
+std::string path_of(const std::string& id, std::string_view what) {
+  return "/containers/" + http::percent_encode(id) + std::string(what);
+}
+
+std::string text_in(const json& value) {
+  const std::string* text = value.if_string();
+  return text != nullptr ? *text : std::string();
+}
+
+}  // namespace
+
+task<container> container::create(std::shared_ptr<docker_engine> engine, json spec, std::string name,
+                                  std::string platform) {
+  http::query_builder query;
+  if (!name.empty()) query.add("name", name);
+  if (!platform.empty()) query.add("platform", platform);
+  const json made = co_await engine->ask("POST", query.behind("/containers/create"), std::move(spec));
+  co_return container(std::move(engine), made.at("Id").as_string());
+}
+
+task<void> container::start_one(container self) {
+  const engine_reply reply = co_await self.engine_->try_ask("POST", path_of(self.id_, "/start"));
+  if (reply.is_success()) co_return;
+  const error failure = engine_failure("the container could not be started", reply.status(), reply.message());
+  if (reply.status() == 404) throw failure;
+  throw error(make_error_code(errc::start_failed), failure.message(), failure.remote());
+}
+
+task<void> container::start() const { return start_one(*this); }
+
+task<void> container::upload_to(container self, std::string directory, std::string tar) {
+  http::query_builder query;
+  query.add("path", directory);
+  http::request put = self.engine_->make_request("PUT", query.behind(path_of(self.id_, "/archive")));
+  put.body(std::move(tar), "application/x-tar");
+  auto reply = co_await self.engine_->open(std::move(put));
+  constexpr std::size_t most = 65536;
+  (void)co_await reply->rest(most);
+}
+
+task<void> container::upload(std::string directory, std::string tar) const {
+  return upload_to(*this, std::move(directory), std::move(tar));
+}
+
+task<http::stream_ptr> container::attach() const {
+  return engine_->hijack(path_of(id_, "/attach?stream=1&stdin=1&stdout=1&stderr=1"));
+}
+
+task<std::optional<json>> container::inspect_one(container self) {
+  const engine_reply reply = co_await self.engine_->try_ask("GET", path_of(self.id_, "/json"));
+  if (reply.status() == 404) co_return std::nullopt;
+  if (!reply.is_success()) throw engine_failure("inspect of a container", reply.status(), reply.message());
+  co_return reply.body();
+}
+
+task<std::optional<json>> container::inspect() const { return inspect_one(*this); }
+
+task<std::optional<container_state>> container::state_of(container self) {
+  const std::optional<json> all = co_await inspect_one(std::move(self));
+  if (!all) co_return std::nullopt;
+  const json& told = (*all)["State"];
+  container_state found;
+  found.status = text_in(told["Status"]);
+  found.running = told["Running"].if_bool().value_or(false);
+  found.paused = told["Paused"].if_bool().value_or(false);
+  found.oom_killed = told["OOMKilled"].if_bool().value_or(false);
+  found.exit_code = static_cast<int>(told["ExitCode"].if_int().value_or(0));
+  found.error = text_in(told["Error"]);
+  co_return found;
+}
+
+task<std::optional<container_state>> container::state() const { return state_of(*this); }
+
+task<void> container::remove_one(container self) {
+  const engine_reply reply = co_await self.engine_->try_ask("DELETE", path_of(self.id_, "?force=1&v=1"));
+  // 409: AutoRemove is at it already.
+  const bool is_gone = reply.is_success() || reply.status() == 404 || reply.status() == 409;
+  if (!is_gone) throw engine_failure("removal of a container", reply.status(), reply.message());
+}
+
+task<void> container::remove() const { return remove_one(*this); }
+
+}  // namespace berth
