@@ -108,4 +108,12 @@ struct docker_context_options {
   log_function log = {};
 };
 
+/// Commands run in containers. Nothing is asked of a daemon before the first spawn.
+///
+/// The first process of a container is Berth's own (in place of the image's entrypoint): it starts and ends the commands, and reaps what
+/// they leave. A container ends, and is removed with its anonymous volumes, with its handle, with the context, and when the calling
+/// process dies, even by SIGKILL: at once where the daemon runs on this machine, else when the lease has passed.
+/// Errors: invalid_argument naming the option.
+BERTH_API context make_docker_context(asio::io_context& io, docker_context_options options = {});
+
 }  // namespace berth

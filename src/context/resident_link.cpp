@@ -113,7 +113,7 @@ task<void> resident_link::attach_to(std::shared_ptr<state> self, std::shared_ptr
   const auto group = self->group.lock();
   if (session.lost() || !group) throw error(make_error_code(errc::lost), session.lost() ? session.cause() : "resident");
   unique_fd owner;
-  if (self->owns_resident() && channel->passes_fds()) owner = open_pidfd(::getpid());
+  if (channel->passes_fds()) owner = open_pidfd(::getpid());
   session.connect(channel, std::move(owner));
   group->spawn(pump(self, channel));
   if (self->owns_resident() && !std::exchange(self->followed, true)) {

@@ -4,20 +4,9 @@
 
 #include <sys/socket.h>
 
-#include <string_view>
 #include <utility>
 
-extern "C" const char berth_resident_begin[];
-extern "C" const char berth_resident_end[];
-
 namespace berth {
-
-memory_image& resident_image() {
-  static memory_image image(
-      "berth-resident",
-      std::string_view(berth_resident_begin, static_cast<std::size_t>(berth_resident_end - berth_resident_begin)));
-  return image;
-}
 
 launched_resident launch_resident(asio::any_io_executor executor, const std::vector<std::string>& env) {
   int ends[2];

@@ -2,17 +2,14 @@
 /// Starting the resident that the library carries, on this host.
 
 #include "context/resident_channel.hpp"
+#include "context/resident_image.hpp"
 #include "os/helper_process.hpp"
-#include "os/memory_image.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace berth {
-
-/// The program, one for the whole process.
-memory_image& resident_image();
 
 struct launched_resident {
   helper_process process;

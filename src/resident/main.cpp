@@ -1,5 +1,6 @@
 /// berth-resident: starts and ends the commands of one place for its owner. docs/resident.md says how it speaks.
 
+#include "resident/place.hpp"
 #include "resident/raw_syscall.hpp"
 #include "resident/session.hpp"
 
@@ -41,17 +42,21 @@ void fill_standard() {
 
 int main(int argc, char** argv) {
   using berth::resident::channel;
-  const bool is_socket = argc == 3 && strcmp(argv[1], "socket") == 0;
-  if (!is_socket && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
-    write_line("usage: berth-resident socket FD | stdio\nStarted by the berth library; not for use by hand.\n");
+  const bool is_place = argc == 3 && strcmp(argv[1], "place") == 0;
+  const bool has_number = argc == 3 && strcmp(argv[1], "socket") == 0;
+  if (!is_place && !has_number && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
+    write_line(
+        "usage: berth-resident socket FD | stdio | place SOCKET\nStarted by the berth library; not for use by hand.\n");
     return 2;
   }
   fill_standard();
   default_signals();
   int in = 0;
   int out = 1;
+  const int joined = is_place ? berth::resident::join_socket(argv[2]) : -1;
+  const bool is_socket = has_number || joined >= 0;
   if (is_socket) {
-    const int given = atoi(argv[2]);
+    const int given = has_number ? atoi(argv[2]) : joined;
     in = fcntl(given, F_DUPFD_CLOEXEC, 3);
     if (in < 0) return 2;
     if (in != 3) {
@@ -72,5 +77,7 @@ int main(int argc, char** argv) {
   }
   auto* session = berth::resident::make<berth::resident::session>(
       is_socket ? channel::mode::socket : channel::mode::stdio, in, out);
+  // Whoever made this container may be dead before it said a word.
+  if (is_place) session->end_unless_greeted(60000);
   return session->run();
 }

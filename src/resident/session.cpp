@@ -81,6 +81,7 @@ int session::timeout() const {
     if (t >= 0 && (at < 0 || t < at)) at = t;
   };
   earlier(channel_.wake_at());
+  earlier(greeted_until_);
   for (const command* c = commands_.first; c != nullptr; c = c->next) {
     if (c->end != ending::none) earlier(c->next_step);
   }
@@ -92,6 +93,7 @@ int session::timeout() const {
 void session::on_time() {
   const std::int64_t now = now_ms();
   if (channel_.lease_end() >= 0 && now >= channel_.lease_end()) leaving_ = true;
+  if (greeted_until_ >= 0 && now >= greeted_until_) leaving_ = true;
   // One at a time, as it may free commands, and the one that waited longest; the loop comes back at once for the next.
   command* due = nullptr;
   for (command* c = commands_.first; c != nullptr; c = c->next) {
@@ -200,6 +202,7 @@ void session::fail(std::string_view why) {
 void session::hello(std::string_view payload) {
   wire::hello h;
   h.get(payload);
+  greeted_until_ = -1;
   if (h.version != wire::version) {
     leaving_ = true;
     return fail("this resident speaks version 1 of the protocol only");

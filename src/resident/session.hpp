@@ -13,6 +13,8 @@ class session {
   session(channel::mode m, int in, int out);
   /// Until the owner is gone or says bye; then everything it started is dead. The exit code.
   int run();
+  /// Ends if no hello comes within this time.
+  void end_unless_greeted(std::int64_t ms) { greeted_until_ = now_ms() + ms; }
 
  private:
   // session.cpp: the owner's frames and the loop
@@ -82,6 +84,7 @@ class session {
   bool paused_ = false;  ///< streams wait until the queue to the owner is shorter
   bool leaving_ = false;
   int exit_code_ = 0;
+  std::int64_t greeted_until_ = -1;  ///< a hello must come before; -1: it came, or may take its time
 };
 
 }  // namespace berth::resident

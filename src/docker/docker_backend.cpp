@@ -1,0 +1,177 @@
+#include "docker/docker_backend.hpp"
+
+#include "berth/error.hpp"
+#include "core/blocking.hpp"
+#include "core/logger.hpp"
+#include "core/shown_path.hpp"
+#include "docker/container_launch.hpp"
+#include "docker/credential_helper.hpp"
+#include "docker/docker_place.hpp"
+#include "docker/image_reference.hpp"
+#include "docker/registry_login.hpp"
+#include "docker/surroundings.hpp"
+
+#include <asio/io_context.hpp>
+
+#include <sys/utsname.h>
+
+#include <utility>
+
+namespace berth {
+namespace {
+
+/// As Go and Docker call it.
+std::string architecture_of_resident() {
+  utsname here{};
+  ::uname(&here);
+  const std::string machine = here.machine;
+  if (machine == "x86_64") return "amd64";
+  return machine == "aarch64" ? "arm64" : machine;
+}
+
+class docker_backend final : public context_backend {
+ public:
+  docker_backend(asio::any_io_executor executor, docker_context_options options, bool try_socket)
+      : shared_(std::make_shared<shared>(std::move(executor), std::move(options), try_socket)) {}
+
+  std::string_view type() const noexcept override { return "docker"; }
+
+  capabilities can() const noexcept override {
+    capabilities all;
+    all.kills_tree = true;
+    all.separate_stderr = true;
+    all.stdin_stream = true;
+    all.signals = true;
+    all.reports_usage = true;
+    all.terminals = true;
+    all.limits = true;
+    all.lists_ports = true;
+    all.survives_disconnect = true;
+    return all;
+  }
+
+  task<spawned_place> spawn(std::string, spawn_options options) override {
+    return spawn_in(shared_, std::move(options));
+  }
+
+ private:
+  struct shared {
+    shared(asio::any_io_executor e, docker_context_options o, bool s)
+        : executor(std::move(e)), options(std::move(o)), log(options.log), try_socket(s) {}
+
+    asio::any_io_executor executor;
+    docker_context_options options;
+    logger log;
+    bool try_socket;
+    std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
+  };
+
+  /// What the file system and the environment say, asked anew for each place.
+  struct findings {
+    std::vector<daemon_address> daemons;
+    std::string version;
+    owner_identity owner;
+  };
+
+  static task<findings> look_around(std::shared_ptr<shared> self) {
+    auto look = [host = self->options.host, context = self->options.docker_context] {
+      const docker_surroundings here = real_docker_surroundings();
+      findings found;
+      found.daemons = find_daemons({host, context}, here);
+      found.version = here.variable("DOCKER_API_VERSION").value_or("");
+      found.owner = this_owner();
+      return found;
+    };
+    return self->pool->run(std::move(look));
+  }
+
+  static task<std::string> find_auth(std::shared_ptr<shared> self, std::string image) {
+    auto look = [image] {
+      return find_registry_login(parse_image_reference(image).registry, real_docker_surroundings());
+    };
+    auto looking = self->pool->run(std::move(look));
+    login_source source = co_await std::move(looking);
+    if (!source.helper.empty()) {
+      const char* path = std::getenv("PATH");
+      const std::string program = find_credential_helper(source.helper, path != nullptr ? path : "");
+      if (program.empty()) {
+        self->log.warning("docker: " + source.from + " names the helper docker-credential-" + source.helper +
+                          ", which is not in PATH; the image is pulled without a login");
+        co_return std::string();
+      }
+      auto asking = ask_credential_helper(program, source.server);
+      source.login = co_await std::move(asking);
+    }
+    co_return source.login ? registry_auth_header(*source.login, source.server) : std::string();
+  }
+
+  static task<void> pull(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
+    pull_request what;
+    what.image = self->options.image;
+    what.platform = self->options.platform;
+    what.on_progress = self->options.on_pull;
+    what.auth = co_await find_auth(self, what.image);
+    auto pulling = pull_image(std::move(engine), std::move(what));
+    co_await std::move(pulling);
+  }
+
+  static task<void> have_image(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
+    const docker_context_options& wanted = self->options;
+    std::optional<docker_image> image;
+    if (wanted.pull != pull_policy::always) image = co_await find_image(engine, wanted.image);
+    if (!image && wanted.pull != pull_policy::never) {
+      co_await pull(self, engine);
+      image = co_await find_image(engine, wanted.image);
+    }
+    if (!image)
+      throw error(make_error_code(errc::not_found),
+                  "image " + shown_path(wanted.image) + " is not with the daemon" +
+                      (wanted.pull == pull_policy::never ? ", and pull is `never`" : ""));
+    check_platform(*image, wanted);
+  }
+
+  /// Before it ends with "exec format error", or runs slowly in an emulator.
+  static void check_platform(const docker_image& image, const docker_context_options& wanted) {
+    const std::string ours = architecture_of_resident();
+    if (image.os == "linux" && image.architecture == ours) return;
+    throw error(make_error_code(errc::unsupported), "image " + shown_path(wanted.image) + " is for " + image.os + "/" +
+                                                        image.architecture + ", and the resident for linux/" + ours);
+  }
+
+  static task<spawned_place> spawn_in(std::shared_ptr<shared> self, spawn_options options) {
+    container_launch_options launch;
+    launch.context = self->options;
+    launch.log = self->log;
+    launch.try_socket = self->try_socket;
+    if (!options.cwd().empty()) launch.context.cwd = options.cwd();
+    for (const auto& each : options.env()) launch.context.env.push_back(each);
+    check_docker_options(launch.context);
+    const findings found = co_await look_around(self);
+    launch.labels = labels_of(found.owner);
+    auto connecting = docker_engine::connect(self->executor, found.daemons, found.version);
+    const std::shared_ptr<docker_engine> engine = co_await std::move(connecting);
+    co_await have_image(self, engine);
+    spawned_place done;
+    done.cwd = launch.context.cwd;
+    auto launching = launch_container(self->executor, engine, std::move(launch));
+    auto launched = co_await std::move(launching);
+    done.place = std::make_shared<docker_place>(self->executor, std::move(launched), self->log);
+    co_return done;
+  }
+
+  std::shared_ptr<shared> shared_;
+};
+
+}  // namespace
+
+std::shared_ptr<context_backend> make_docker_backend(asio::any_io_executor executor, docker_context_options options,
+                                                     bool try_socket) {
+  check_docker_options(options);
+  return std::make_shared<docker_backend>(std::move(executor), std::move(options), try_socket);
+}
+
+context make_docker_context(asio::io_context& io, docker_context_options options) {
+  return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options)));
+}
+
+}  // namespace berth

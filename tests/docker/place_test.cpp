@@ -1,0 +1,92 @@
+/// Containers as places, against a real daemon.
+#include "docker/docker_backend.hpp"
+#include "docker/engine.hpp"
+#include "docker/owner.hpp"
+#include "docker/real_daemon.hpp"
+#include "support/waiting.hpp"
+
+#include <berth/context.hpp>
+#include <berth/error.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace berth;
+using namespace berth::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+context make_place(asio::io_context& io, const std::vector<daemon_address>& daemon, bool try_socket,
+                   std::string image = "test/busybox:1") {
+  docker_context_options options;
+  options.image = std::move(image);
+  options.host = daemon.front().url;
+  options.network = "none";
+  return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), try_socket));
+}
+
+/// How many containers this process has made and not removed.
+task<std::size_t> containers_left(asio::io_context& io, std::vector<daemon_address> daemon) {
+  const auto engine = co_await docker_engine::connect(io.get_executor(), daemon);
+  const json all = co_await engine->ask("GET", "/containers/json?all=1");
+  std::size_t count = 0;
+  for (const json& each : all.as_array()) {
+    const json& pid = each["Labels"]["berth.owner.pid"];
+    if (pid.is_string() && pid.as_string() == std::to_string(::getpid())) ++count;
+  }
+  co_return count;
+}
+
+task<void> try_place(asio::io_context& io, std::vector<daemon_address> daemon, bool try_socket) {
+  context place = make_place(io, daemon, try_socket);
+  const handle where = co_await place.spawn();
+  CHECK(where.cwd() == "/workspace");
+  const exec_result result = co_await place.exec(where, command("pwd; echo err >&2; exit 3"));
+  CHECK(result.std_out == "/workspace\n");
+  CHECK(result.std_err == "err\n");
+  CHECK(result.status.code() == 3);
+  const exec_result much = co_await place.exec(where, command("head -c 3000000 /dev/zero"));
+  CHECK(much.out.seen() == 3000000);
+  CHECK(co_await containers_left(io, daemon) == 1);
+  co_await place.destroy(where);
+  CHECK(co_await containers_left(io, daemon) == 0);
+}
+
+}  // namespace
+
+DOCKER_TEST("docker: a command in a container, its pipes handed over") { co_await try_place(io, daemon, true); }
+
+DOCKER_TEST("docker: a command in a container, over frames") { co_await try_place(io, daemon, false); }
+
+DOCKER_TEST("docker: an image without a shell runs programs") {
+  context place = make_place(io, daemon, true, "test/scratch:1");
+  const handle where = co_await place.spawn();
+  const exec_result good = co_await place.exec(where, argv("/busybox", "echo", "hi"));
+  CHECK(good.std_out == "hi\n");
+  const exec_result bad = co_await place.exec(where, command("echo hi"));
+  CHECK(bad.status.reason() == end_reason::start_failed);
+  CHECK(bad.status.code() == 127);
+  co_await place.destroy(where);
+}
+
+DOCKER_TEST("docker: an image of another architecture is refused before it runs") {
+  context place = make_place(io, daemon, true, "test/other-arch:1");
+  std::string message;
+  try {
+    co_await place.spawn();
+  } catch (const error& failure) {
+    CHECK(failure.code() == errc::unsupported);
+    message = failure.message();
+  }
+  CHECK(message.find("test/other-arch:1") != std::string::npos);
+  CHECK(co_await containers_left(io, daemon) == 0);
+}
+
+DOCKER_TEST("docker: a context that goes without a destroy leaves no container") {
+  {
+    context place = make_place(io, daemon, true);
+    co_await place.spawn();
+  }
+  for (int i = 0; i < 100 && co_await containers_left(io, daemon) != 0; ++i) co_await pause_for(100ms);
+  CHECK(co_await containers_left(io, daemon) == 0);
+}
