@@ -173,8 +173,9 @@ ASYNC_TEST("client: a receiver that does not read holds the source back, and the
     const std::string head = co_await peer->read_head();
     if (head.starts_with("PUT")) {
       co_await pause_for(300ms);
-      (void)co_await peer->read_until("0\r\n\r\n");
+      (void)co_await peer->read_until("\r\n0\r\n\r\n");
       co_await peer->write(response_text("done"));
+      (void)co_await peer->read_head();
     }
     co_await peer->write("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
     for (int i = 0; i < 100; ++i) co_await peer->write(std::string(1'000'000, 'x'));
@@ -182,13 +183,13 @@ ASYNC_TEST("client: a receiver that does not read holds the source back, and the
   script_server server(io, script);
   client by(io.get_executor(), direct());
   const auto taken = std::make_shared<int>(0);
-  auto source = std::make_unique<counting_source>(std::string(100'000, 'x'), 1000, taken);
+  auto source = std::make_unique<counting_source>(std::string(100'000, 'x'), 300, taken);
   running upload(io.get_executor(), by.send(request("PUT", server.url("/")).body(std::move(source), std::nullopt, "")));
   co_await pause_for(200ms);
-  CHECK(*taken < 200);
+  CHECK(*taken < 150);
   const auto done = co_await upload.result();
   CHECK(done.body() == "done");
-  CHECK(*taken == 1001);
+  CHECK(*taken == 301);
 
   auto download = co_await by.open(request("GET", server.url("/")));
   co_await pause_for(100ms);

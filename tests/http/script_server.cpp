@@ -8,6 +8,7 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace berth::test {
@@ -24,8 +25,9 @@ task<bool> script_peer::more() {
 }
 
 task<std::string> script_peer::read_until(std::string end) {
-  for (;;) {
-    const auto found = pending_.find(end);
+  for (std::size_t searched = 0;;) {
+    const auto found = pending_.find(end, searched - std::min(searched, end.size()));
+    searched = pending_.size();
     if (found != std::string::npos) {
       std::string head = pending_.substr(0, found + end.size());
       pending_.erase(0, found + end.size());
