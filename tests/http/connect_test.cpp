@@ -80,7 +80,8 @@ ASYNC_TEST("connect: addresses are tried in turn, and one that is dead does not 
   client dead(io.get_executor(), options);
   const auto failed = co_await outcome(dead, request("GET", "http://h.test:" + port_of(server) + "/"));
   CHECK(failed.brief == "connect never: timed out");
-  CHECK(failed.message.find("127.0.0.2: Connection refused, 127.0.0.3: ") != std::string::npos);
+  CAPTURE(failed.message);
+  CHECK(failed.message.find("(127.0.0.2: Connection refused, 127.0.0.3: no answer)") != std::string::npos);
   for (const int each : fillers) ::close(each);
   ::close(full);
 }
