@@ -17,7 +17,9 @@ std::string text_of(const bio_ptr& bio) {
   return std::string(data, static_cast<std::size_t>(size));
 }
 
-bio_ptr over(const std::string& text) { return bio_ptr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+bio_ptr bio_over(const std::string& text) {
+  return bio_ptr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
 
 void add_extension(X509* to, X509* issuer, int what, const std::string& value) {
   X509V3_CTX context;
@@ -50,8 +52,8 @@ identity make_certificate(const certificate_wish& wish, const identity* issuer) 
   certificate_ptr signer;
   key_ptr signing_key;
   if (issuer != nullptr) {
-    signer.reset(PEM_read_bio_X509(over(issuer->certificate).get(), nullptr, nullptr, nullptr));
-    signing_key.reset(PEM_read_bio_PrivateKey(over(issuer->key).get(), nullptr, nullptr, nullptr));
+    signer.reset(PEM_read_bio_X509(bio_over(issuer->certificate).get(), nullptr, nullptr, nullptr));
+    signing_key.reset(PEM_read_bio_PrivateKey(bio_over(issuer->key).get(), nullptr, nullptr, nullptr));
   }
   X509* by = signer ? signer.get() : made.get();
   X509_set_issuer_name(made.get(), X509_get_subject_name(by));

@@ -29,15 +29,9 @@ task<void> echo(script_peer_ptr peer, int) {
   }
 }
 
-client_options direct() {
-  client_options options;
-  options.proxies = http::proxy_rules();
-  return options;
-}
-
 ASYNC_TEST("client: a request is what it was said to be") {
   script_server server(io, echo);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto got =
       co_await by.send(request("POST", server.url("/a%20b?c=d")).header("X-One", "1").body("{}", "application/json"));
   const std::string host = "127.0.0.1:" + std::to_string(server.port());
@@ -49,7 +43,7 @@ ASYNC_TEST("client: a request is what it was said to be") {
 
 ASYNC_TEST("client: one connection serves one request after the other") {
   script_server server(io, echo);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (int i = 0; i < 20; ++i) (void)co_await by.send(request("GET", server.url("/")));
   CHECK(server.connections() == 1);
   CHECK(by.idle_connections() == 1);
@@ -57,7 +51,7 @@ ASYNC_TEST("client: one connection serves one request after the other") {
 
 ASYNC_TEST("client: no more connections to a host than allowed, and nobody is forgotten") {
   script_server server(io, echo);
-  client_options options = direct();
+  client_options options = direct_options();
   options.pool.per_host = 3;
   client by(io.get_executor(), options);
   std::vector<running<http::response>> all;
@@ -79,7 +73,7 @@ ASYNC_TEST("client: who gives up in the queue leaves his turn to the next") {
     }
   };
   script_server server(io, slow);
-  client_options options = direct();
+  client_options options = direct_options();
   options.pool.per_host = 1;
   client by(io.get_executor(), options);
   running first(io.get_executor(), by.send(request("GET", server.url("/slow"))));
@@ -94,7 +88,7 @@ ASYNC_TEST("client: who gives up in the queue leaves his turn to the next") {
 
 ASYNC_TEST("client: idle connections are closed after their time") {
   script_server server(io, echo);
-  client_options options = direct();
+  client_options options = direct_options();
   options.pool.idle = 50ms;
   client by(io.get_executor(), options);
   (void)co_await by.send(request("GET", server.url("/")));
@@ -116,7 +110,7 @@ ASYNC_TEST("client: interim answers, HEAD, 204 and trailers") {
     co_await peer->write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nSum: 5\r\n\r\n");
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const auto first = co_await by.send(request("GET", server.url("/")));
   CHECK(first.body() == "one");
   const auto head = co_await by.send(request("HEAD", server.url("/")));
@@ -157,7 +151,7 @@ ASYNC_TEST("client: a stream as body, with a size and in chunks") {
     co_await peer->write(response_text(chunks));
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const auto taken = std::make_shared<int>(0);
   auto source = std::make_unique<counting_source>("0123456789", 3, taken);
   auto got = co_await by.send(request("PUT", server.url("/")).body(std::move(source), 30, "x/y"));
@@ -181,7 +175,7 @@ ASYNC_TEST("client: a receiver that does not read holds the source back, and the
     for (int i = 0; i < 100; ++i) co_await peer->write(std::string(1'000'000, 'x'));
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const auto taken = std::make_shared<int>(0);
   auto source = std::make_unique<counting_source>(std::string(100'000, 'x'), 300, taken);
   running upload(io.get_executor(), by.send(request("PUT", server.url("/")).body(std::move(source), std::nullopt, "")));
@@ -208,7 +202,7 @@ ASYNC_TEST("client: a stream that is dropped before its end closes its connectio
     (void)co_await peer->read_to_end();
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   {
     auto stream = co_await by.open(request("GET", server.url("/")));
     const std::string piece = co_await stream->next();
@@ -225,7 +219,7 @@ ASYNC_TEST("client: a body beyond its limit is refused, with a length and withou
     if (number == 2) co_await peer->write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n");
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (int i = 0; i < 3; ++i) {
     const auto seen = co_await outcome(by, request("GET", server.url("/")).body_limit(4));
     CHECK(seen.brief == "read maybe: limit exceeded");
@@ -251,7 +245,7 @@ ASYNC_TEST("client: the server is asked before a body is sent") {
     peer->close();
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (const std::string expected : {"200 body", "413 no", "200 body"}) {
     const auto seen = co_await outcome(by, request("PUT", server.url("/")).body("body", "").expect_continue());
     CHECK(seen.brief == expected);
@@ -272,7 +266,7 @@ ASYNC_TEST("client: redirects of GET, within a limit, and of nothing else") {
     }
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto got = co_await by.send(request("GET", server.url("/a/b")).header("Authorization", "Bearer x"));
   CHECK(got.body().starts_with("GET /end "));
   CHECK(got.body().find("Bearer x") != std::string::npos);
@@ -292,7 +286,7 @@ ASYNC_TEST("client: a redirect to another server takes no credentials along") {
     co_await peer->write(response_text("", location, "307 Temporary"));
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto what = request("GET", server.url("/"))
                   .header("Authorization", "Bearer x")
                   .header("X-Api-Key", "k")
@@ -320,7 +314,7 @@ ASYNC_TEST("client: an upgraded connection begins with what came behind the head
     if (number < 2) co_await peer->write("late:" + sent);
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (int number = 0; number < 3; ++number) {
     const auto got = co_await by.upgrade(request("POST", server.url("/exec")).body("{}", "application/json"), "tcp");
     REQUIRE(got.stream());

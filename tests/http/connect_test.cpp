@@ -33,12 +33,6 @@ using http::client_options;
 using http::connect_options;
 using http::request;
 
-client_options direct() {
-  client_options options;
-  options.proxies = http::proxy_rules();
-  return options;
-}
-
 task<void> say_hello(script_peer_ptr peer, int) {
   const std::string head = co_await peer->read_head();
   co_await peer->write(response_text(head));
@@ -48,7 +42,7 @@ std::string port_of(const script_server& server) { return std::to_string(server.
 
 ASYNC_TEST("connect: an override leads a name elsewhere, and the name stays in the request") {
   script_server server(io, say_hello);
-  client_options options = direct();
+  client_options options = direct_options();
   options.connect.resolve.push_back({"Example.Test", server.port(), {"127.0.0.1"}});
   client by(io.get_executor(), options);
   const auto got = co_await by.send(request("GET", "http://example.test:" + port_of(server) + "/"));
@@ -70,7 +64,7 @@ ASYNC_TEST("connect: addresses are tried in turn, and one that is dead does not 
     fillers.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     (void)::connect(fillers.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   }
-  client_options options = direct();
+  client_options options = direct_options();
   options.connect.timeout = 900ms;
   options.connect.resolve.push_back({"h.test", 0, {"127.0.0.2", "127.0.0.3", "127.0.0.1"}});
   client by(io.get_executor(), options);
@@ -87,7 +81,7 @@ ASYNC_TEST("connect: addresses are tried in turn, and one that is dead does not 
 }
 
 ASYNC_TEST("connect: a name without an address is told as such") {
-  client_options options = direct();
+  client_options options = direct_options();
   options.connect.lookup = [](const std::string&) -> std::vector<asio::ip::address> {
     throw std::system_error(make_error_code(asio::error::host_not_found));
   };
@@ -95,21 +89,21 @@ ASYNC_TEST("connect: a name without an address is told as such") {
   auto seen = co_await outcome(by, request("GET", "http://nowhere.test/"));
   CHECK(seen.brief == "resolve never: Host not found (authoritative)");
   CHECK(seen.message == "the name nowhere.test has no address");
-  client real(io.get_executor(), direct());
+  client real(io.get_executor(), direct_options());
   seen = co_await outcome(real, request("GET", "http://nowhere.invalid/").timeout(5s));
   CHECK(seen.brief.starts_with("resolve never: "));
 }
 
 ASYNC_TEST("connect: localhost is looked up by the system") {
   script_server server(io, say_hello);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const auto seen = co_await outcome(by, request("GET", "http://localhost:" + port_of(server) + "/"));
   CHECK(seen.brief.starts_with("200 GET / "));
 }
 
 ASYNC_TEST("connect: a lookup that hangs holds up neither deadline nor cancellation, nor the io_context") {
   const auto hanging = std::make_shared<std::atomic<bool>>(true);
-  client_options options = direct();
+  client_options options = direct_options();
   options.connect.timeout = 50ms;
   options.connect.lookup = [hanging](const std::string&) {
     while (*hanging) std::this_thread::sleep_for(1ms);
@@ -144,7 +138,7 @@ int listen_at(const std::string& path, int queue) {
 
 ASYNC_TEST("connect: socket files that are missing, closed, full or too long") {
   const temp_dir dir;
-  client_options options = direct();
+  client_options options = direct_options();
   options.unix_socket = dir / "none";
   failure seen;
   {
@@ -180,7 +174,7 @@ ASYNC_TEST("connect: socket files that are missing, closed, full or too long") {
 
 ASYNC_TEST("connect: a plain request goes to the proxy as a whole URL") {
   script_server proxy(io, say_hello);
-  client_options options = direct();
+  client_options options = direct_options();
   options.proxies = http::proxy_rules(http::parse_url("http://me:pw@127.0.0.1:" + port_of(proxy)));
   client by(io.get_executor(), options);
   const auto got = co_await by.send(request("GET", "http://user:hidden@far.test/a?b"));
@@ -199,7 +193,7 @@ ASYNC_TEST("connect: https asks the proxy for a tunnel, whose refusal is told wi
     if (number == 3) co_await peer->write("HTTP/1.1 200 OK\r\n\r\n");
   };
   script_server proxy(io, script);
-  client_options options = direct();
+  client_options options = direct_options();
   options.proxies = http::proxy_rules(http::parse_url("http://me:pw@127.0.0.1:" + port_of(proxy)));
   client by(io.get_executor(), options);
   auto seen = co_await outcome(by, request("GET", "https://far.test/"));

@@ -22,12 +22,6 @@ using http::client;
 using http::client_options;
 using http::request;
 
-client_options direct() {
-  client_options options;
-  options.proxies = http::proxy_rules();
-  return options;
-}
-
 /// A script that reads a request's head, writes text and ends in some way.
 enum class ending { close, reset, stall };
 
@@ -44,7 +38,7 @@ const std::string lost = "connection to the place was lost";
 
 ASYNC_TEST("failure: a response that is cut is lost wherever it is cut") {
   const std::string whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (std::size_t size = 0; size < whole.size(); ++size) {
     script_server server(io, answering(whole.substr(0, size), ending::close));
     const auto seen = co_await outcome(by, request("GET", server.url("/x?token=hidden")));
@@ -55,7 +49,7 @@ ASYNC_TEST("failure: a response that is cut is lost wherever it is cut") {
 }
 
 ASYNC_TEST("failure: chunks that are cut, and a reset") {
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string body : {"", "5", "5\r\nhel", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n", "0\r\nTrailer: x\r\n"}) {
     script_server server(io, answering(head + body, ending::close));
@@ -76,7 +70,7 @@ ASYNC_TEST("failure: single bytes change nothing") {
     co_await peer->write_slowly(response_text("again"));
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto seen = co_await outcome(by, request("GET", server.url("/")));
   CHECK(seen.brief == "200 abcde");
   seen = co_await outcome(by, request("GET", server.url("/")));
@@ -85,7 +79,7 @@ ASYNC_TEST("failure: single bytes change nothing") {
 }
 
 ASYNC_TEST("failure: nonsense is a violation of the protocol, and what follows it is never believed") {
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (const std::string text :
        {"SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}) {
@@ -101,7 +95,7 @@ ASYNC_TEST("failure: nonsense is a violation of the protocol, and what follows i
 }
 
 ASYNC_TEST("failure: a deadline says how far the request had come") {
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   script_server silent(io, answering("", ending::stall));
   auto seen = co_await outcome(by, request("GET", silent.url("/")).timeout(50ms));
   CHECK(seen.brief == "read maybe: timed out");
@@ -119,7 +113,7 @@ ASYNC_TEST("failure: a body that stalls ends with the idle timeout, unless it is
     co_await peer->write("cd");
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto stream = co_await by.open(request("GET", server.url("/")).idle_timeout(30ms));
   std::string got = co_await stream->next();
   failure seen;
@@ -155,7 +149,7 @@ ASYNC_TEST("failure: an upload that moves is not idle") {
     co_await peer->write(response_text("done"));
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto what =
       request("PUT", server.url("/")).body(std::make_unique<slow_source>(20), std::nullopt, "").idle_timeout(300ms);
   const auto seen = co_await outcome(by, std::move(what));
@@ -189,7 +183,7 @@ ASYNC_TEST("failure: a server that answers in the middle of an upload and closes
     co_await pause_for(20ms);
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto seen =
       co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<endless_source>(), std::nullopt, ""));
   CHECK(seen.brief == "500 rootfs is marked read-only");
@@ -205,7 +199,7 @@ ASYNC_TEST("failure: one that refuses and goes on listening is not sent the rest
     (void)co_await peer->read_to_end();
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const auto seen =
       co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<endless_source>(), std::nullopt, ""));
   CHECK(seen.brief == "413 too large");
@@ -217,7 +211,7 @@ ASYNC_TEST("failure: an upload that is cut without an answer says so") {
     peer->reset();
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   const auto seen =
       co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<endless_source>(), std::nullopt, ""));
   CHECK((seen.brief.starts_with("write maybe: ") || seen.brief.starts_with("read maybe: ")));
@@ -226,7 +220,7 @@ ASYNC_TEST("failure: an upload that is cut without an answer says so") {
 ASYNC_TEST("failure: the error of a body's source comes out, and a wrong size is one") {
   const auto script = [](script_peer_ptr peer, int) -> task<void> { (void)co_await peer->read_to_end(); };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto seen =
       co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<failing_source>(), std::nullopt, ""));
   CHECK(seen.message == "the file is gone: not found");
@@ -244,7 +238,7 @@ ASYNC_TEST("failure: a kept connection that was closed meanwhile costs a safe re
     (void)co_await peer->read_head();
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   auto seen = co_await outcome(by, request("GET", server.url("/")));
   CHECK(seen.brief == "200 ok");
   seen = co_await outcome(by, request("GET", server.url("/")));
@@ -262,7 +256,7 @@ ASYNC_TEST("failure: one that closed a kept connection before the request is not
     co_await pause_for(5ms);
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (int i = 0; i < 5; ++i) {
     const auto seen = co_await outcome(by, request("POST", server.url("/")));
     CHECK(seen.brief == "200 ok");
@@ -272,7 +266,7 @@ ASYNC_TEST("failure: one that closed a kept connection before the request is not
 }
 
 ASYNC_TEST("failure: nobody listens") {
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   std::string url;
   {
     script_server server(io, answering("", ending::close));
@@ -292,7 +286,7 @@ ASYNC_TEST("failure: cancelled at every point, nothing is left") {
     (void)co_await peer->read_to_end();
   };
   script_server server(io, script);
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   for (int delay = 0; delay < 30; ++delay) {
     auto what = request("PUT", server.url("/")).body(std::make_unique<endless_source>(), std::nullopt, "");
     running one(io.get_executor(), by.send(std::move(what)));
@@ -318,7 +312,7 @@ ASYNC_TEST("failure: the client may go before its requests and streams") {
   script_server server(io, script);
   std::unique_ptr<http::response_stream> stream;
   {
-    auto by = std::make_unique<client>(io.get_executor(), direct());
+    auto by = std::make_unique<client>(io.get_executor(), direct_options());
     stream = co_await by->open(request("GET", server.url("/")));
     running late(io.get_executor(), by->send(request("GET", server.url("/"))));
     co_await pause_for(1ms);

@@ -12,6 +12,13 @@
 
 namespace berth::test {
 
+/// Of a client that knows no proxy.
+inline http::client_options direct_options() {
+  http::client_options options;
+  options.proxies = http::proxy_rules();
+  return options;
+}
+
 /// The last error, for a closer look.
 struct failure {
   std::string brief = {};  ///< "phase maybe|never: code", or "status body"

@@ -9,25 +9,25 @@
 namespace berth::http {
 namespace {
 
-using event = form_parser::event;
+using form_event = form_parser::event;
 
-const std::string type = "multipart/form-data; boundary=XX";
+const std::string form_type = "multipart/form-data; boundary=XX";
 
 /// "name(filename)=body;..." or the code of the error.
-std::string reading(std::string_view bytes, std::size_t piece, std::string_view content_type = type) {
+std::string form_reading(std::string_view bytes, std::size_t piece, std::string_view content_type = form_type) {
   std::string seen;
   try {
     form_parser parser(content_type);
     std::size_t at = 0;
     for (;;) {
-      const event found = parser.next();
-      if (found == event::need_more) {
+      const form_event found = parser.next();
+      if (found == form_event::need_more) {
         if (at >= bytes.size()) parser.finish();
         parser.feed(bytes.substr(std::min(at, bytes.size()), piece));
         at += piece;
-      } else if (found == event::part) {
+      } else if (found == form_event::part) {
         seen += ';' + parser.name() + (parser.filename() ? '(' + *parser.filename() + ')' : "") + '=';
-      } else if (found == event::body) {
+      } else if (found == form_event::body) {
         seen += parser.take_body();
       } else {
         return seen;
@@ -38,46 +38,48 @@ std::string reading(std::string_view bytes, std::size_t piece, std::string_view 
   }
 }
 
-std::string read_as(std::string_view bytes) {
-  const auto whole = reading(bytes, bytes.size() + 1);
-  for (const std::size_t piece : {1, 2, 3, 5}) CHECK(reading(bytes, piece) == whole);
+std::string form_read_as(std::string_view bytes) {
+  const auto whole = form_reading(bytes, bytes.size() + 1);
+  for (const std::size_t piece : {1, 2, 3, 5}) CHECK(form_reading(bytes, piece) == whole);
   return whole;
 }
 
-const std::string part_a = "--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n";
+const std::string form_part_a = "--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n";
 
 TEST_CASE("form: parts with fields and filenames") {
-  CHECK(read_as(part_a + "--XX--\r\n") == ";a=1");
-  CHECK(read_as("ignored\r\n" + part_a +
-                "--XX \t\r\ncontent-disposition: Form-Data; filename=\"x \\\"y\\\".bin\"; name=b\r\n"
-                "Content-Type: text/plain\r\n\r\nline\r\n--X\r\n\r\n--XX--ignored") ==
+  CHECK(form_read_as(form_part_a + "--XX--\r\n") == ";a=1");
+  CHECK(form_read_as("ignored\r\n" + form_part_a +
+                     "--XX \t\r\ncontent-disposition: Form-Data; filename=\"x \\\"y\\\".bin\"; name=b\r\n"
+                     "Content-Type: text/plain\r\n\r\nline\r\n--X\r\n\r\n--XX--ignored") ==
         ";a=1;b(x \"y\".bin)=line\r\n--X\r\n");
-  CHECK(read_as("--XX\r\nContent-Disposition: form-data; name=\"\"\r\n\r\n\r\n--XX--") == ";=");
-  CHECK(read_as("--XX--") == "");
+  CHECK(form_read_as("--XX\r\nContent-Disposition: form-data; name=\"\"\r\n\r\n\r\n--XX--") == ";=");
+  CHECK(form_read_as("--XX--") == "");
 }
 
 TEST_CASE("form: what is cut or makes no sense is refused") {
-  CHECK(read_as("") == "error:protocol violated");
-  CHECK(read_as(part_a) == ";a=error:protocol violated");
-  CHECK(read_as("--XX\r\n\r\nx\r\n--XX--") == "error:protocol violated");
-  CHECK(read_as("--XX\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--XX--") == "error:protocol violated");
-  CHECK(read_as("--XX\r\nContent-Disposition: form-data\r\n\r\nx\r\n--XX--") == "error:protocol violated");
-  CHECK(read_as("--XX\r\nno field\r\n\r\nx\r\n--XX--") == "error:protocol violated");
-  CHECK(read_as("--XXY\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--XX--") == "error:protocol violated");
-  CHECK(read_as("--XX\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n") == "error:limit exceeded");
+  CHECK(form_read_as("") == "error:protocol violated");
+  CHECK(form_read_as(form_part_a) == ";a=error:protocol violated");
+  CHECK(form_read_as("--XX\r\n\r\nx\r\n--XX--") == "error:protocol violated");
+  CHECK(form_read_as("--XX\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--XX--") ==
+        "error:protocol violated");
+  CHECK(form_read_as("--XX\r\nContent-Disposition: form-data\r\n\r\nx\r\n--XX--") == "error:protocol violated");
+  CHECK(form_read_as("--XX\r\nno field\r\n\r\nx\r\n--XX--") == "error:protocol violated");
+  CHECK(form_read_as("--XXY\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--XX--") ==
+        "error:protocol violated");
+  CHECK(form_read_as("--XX\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n") == "error:limit exceeded");
   for (const char* other : {"text/plain; boundary=XX", "multipart/form-data", "multipart/form-data; boundary=", "",
                             "multipart/form-data; boundary=\"a"})
-    CHECK(reading(part_a, 1, other) == "error:protocol violated");
-  CHECK(reading(part_a + "--XX--", 1, "Multipart/Form-Data; charset=x; Boundary=\"XX\"") == ";a=1");
+    CHECK(form_reading(form_part_a, 1, other) == "error:protocol violated");
+  CHECK(form_reading(form_part_a + "--XX--", 1, "Multipart/Form-Data; charset=x; Boundary=\"XX\"") == ";a=1");
 }
 
 TEST_CASE("form: the number of parts is bounded") {
   form_limits limits;
   limits.parts = 1;
-  form_parser parser(type, limits);
-  parser.feed(part_a + part_a + "--XX--");
-  CHECK(parser.next() == event::part);
-  CHECK(parser.next() == event::body);
+  form_parser parser(form_type, limits);
+  parser.feed(form_part_a + form_part_a + "--XX--");
+  CHECK(parser.next() == form_event::part);
+  CHECK(parser.next() == form_event::body);
   CHECK_THROWS_AS(parser.next(), error);
   CHECK_THROWS_AS(parser.next(), error);
 }
@@ -102,7 +104,7 @@ ASYNC_TEST("form: what is written is what is read") {
   const std::string written = co_await all_of(form);
   CHECK(size == written.size());
   const std::string content_type = form->content_type();
-  CHECK(reading(written, 3, content_type) == ";plain=value;file(a%22b%0D%0A.bin)=\r\n--XX bytes;empty=");
+  CHECK(form_reading(written, 3, content_type) == ";plain=value;file(a%22b%0D%0A.bin)=\r\n--XX bytes;empty=");
   const std::string after = co_await form->next();
   CHECK(after.empty());
 }

@@ -21,12 +21,6 @@ using http::client;
 using http::client_options;
 using http::request;
 
-client_options direct() {
-  client_options options;
-  options.proxies = http::proxy_rules();
-  return options;
-}
-
 const std::string& big_file() {
   static const std::string all = [] {
     std::string bytes;
@@ -89,7 +83,7 @@ ASYNC_TEST_FOR("nginx: over tcp", 30s) {
   const listening_port port;
   const std::string address = "127.0.0.1:" + std::to_string(port.number());
   const auto server = start_nginx(nginx, dir, plain_server(dir, address), {&port});
-  client by(io.get_executor(), direct());
+  client by(io.get_executor(), direct_options());
   co_await use_plain(by, "http://" + address);
   co_await use_limits(by, "http://" + address);
   std::vector<running<http::response>> all;
@@ -170,7 +164,7 @@ struct tls_world {
   }
 
   client_options options(std::string name) const {
-    client_options made = direct();
+    client_options made = direct_options();
     made.connect.resolve.push_back({std::move(name), 0, {"127.0.0.1"}});
     made.tls.authorities.text = authority.certificate;
     return made;

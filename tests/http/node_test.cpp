@@ -18,7 +18,7 @@ using http::client;
 using http::client_options;
 using http::request;
 
-const std::string script = R"(
+const std::string node_script = R"(
 const fs = require('fs'), path = require('path');
 const tls = fs.existsSync(path.join(__dirname, 'key.pem'));
 const file = name => fs.readFileSync(path.join(__dirname, name));
@@ -92,7 +92,7 @@ ASYNC_TEST_FOR("node: bodies, trailers, upgrades and forms", 60s) {
   if (node.empty()) co_return;
   const temp_dir dir;
   const listening_port port;
-  const auto server = start_node(node, dir, script, port);
+  const auto server = start_node(node, dir, node_script, port);
   const std::string base = "http://127.0.0.1:" + std::to_string(port.number());
   client_options options;
   options.proxies = http::proxy_rules();
@@ -120,7 +120,7 @@ ASYNC_TEST_FOR("node: the same under TLS, where closing one way is a close_notif
   const auto made = make_certificate(wish);
   write_whole_file(dir / "key.pem", made.key);
   write_whole_file(dir / "cert.pem", made.certificate);
-  const auto server = start_node(node, dir, script, port);
+  const auto server = start_node(node, dir, node_script, port);
   const std::string base = "https://127.0.0.1:" + std::to_string(port.number());
   client_options options;
   options.proxies = http::proxy_rules();

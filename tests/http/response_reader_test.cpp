@@ -55,33 +55,33 @@ std::string read_as(std::string_view method, std::string_view bytes, bool ends =
   return whole;
 }
 
-const std::string ok = "HTTP/1.1 200 OK\r\n";
+const std::string ok_line = "HTTP/1.1 200 OK\r\n";
 
 TEST_CASE("response: bodies with a length, in chunks, and to the end") {
-  CHECK(read_as("GET", ok + "Content-Length: 5\r\n\r\nhello") == "200 hello again");
-  CHECK(read_as("GET", ok + "Content-Length: 0\r\n\r\n") == "200  again");
-  CHECK(read_as("GET", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=\"y;z\";w\r\nde\r\n0\r\n\r\n") ==
+  CHECK(read_as("GET", ok_line + "Content-Length: 5\r\n\r\nhello") == "200 hello again");
+  CHECK(read_as("GET", ok_line + "Content-Length: 0\r\n\r\n") == "200  again");
+  CHECK(read_as("GET", ok_line + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=\"y;z\";w\r\nde\r\n0\r\n\r\n") ==
         "200 abcde again");
-  CHECK(read_as("GET", ok + "transfer-encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nT: 1\r\nU: 2\r\n\r\n") ==
+  CHECK(read_as("GET", ok_line + "transfer-encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nT: 1\r\nU: 2\r\n\r\n") ==
         "200 a{T=1}{U=2} again");
-  CHECK(read_as("GET", ok + "\r\nto the end", true) == "200 to the end close");
-  CHECK(read_as("GET", ok + "\r\n", true) == "200  close");
+  CHECK(read_as("GET", ok_line + "\r\nto the end", true) == "200 to the end close");
+  CHECK(read_as("GET", ok_line + "\r\n", true) == "200  close");
 }
 
 TEST_CASE("response: those without a body") {
-  CHECK(read_as("HEAD", ok + "Content-Length: 5\r\n\r\n") == "200  again");
-  CHECK(read_as("HEAD", ok + "Transfer-Encoding: chunked\r\n\r\n") == "200  again");
+  CHECK(read_as("HEAD", ok_line + "Content-Length: 5\r\n\r\n") == "200  again");
+  CHECK(read_as("HEAD", ok_line + "Transfer-Encoding: chunked\r\n\r\n") == "200  again");
   CHECK(read_as("GET", "HTTP/1.1 204 No Content\r\n\r\n") == "204  again");
   CHECK(read_as("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n") == "304  again");
   CHECK(read_as("DELETE", "HTTP/1.1 204\r\n\r\n") == read_as("DELETE", "HTTP/1.1 204\r\n\r\n"));
 }
 
 TEST_CASE("response: interim answers come before the real one, and 101 is the last") {
-  CHECK(read_as("GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok +
+  CHECK(read_as("GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok_line +
                            "Content-Length: 1\r\n\r\na") == "100 103 200 a again");
   CHECK(read_as("POST", "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\nraw bytes") ==
         "101  close rest:raw bytes");
-  CHECK(read_as("CONNECT", ok + "Content-Length: 5\r\n\r\nraw") == "200  close rest:raw");
+  CHECK(read_as("CONNECT", ok_line + "Content-Length: 5\r\n\r\nraw") == "200  close rest:raw");
   CHECK(read_as("CONNECT", "HTTP/1.1 407 No\r\nContent-Length: 2\r\n\r\nno") == "407 no again");
   std::string many;
   for (int i = 0; i < 17; ++i) many += "HTTP/1.1 100 Continue\r\n\r\n";
@@ -89,20 +89,21 @@ TEST_CASE("response: interim answers come before the real one, and 101 is the la
 }
 
 TEST_CASE("response: a connection is used again only where that is safe") {
-  CHECK(read_as("GET", ok + "Connection: close\r\nContent-Length: 1\r\n\r\na") == "200 a close");
+  CHECK(read_as("GET", ok_line + "Connection: close\r\nContent-Length: 1\r\n\r\na") == "200 a close");
   CHECK(read_as("GET", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na") == "200 a close");
   CHECK(read_as("GET", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\na") == "200 a again");
-  CHECK(read_as("GET", ok + "Content-Length: 1\r\n\r\naHTTP/1.1 200") == "200 a close rest:HTTP/1.1 200");
+  CHECK(read_as("GET", ok_line + "Content-Length: 1\r\n\r\naHTTP/1.1 200") == "200 a close rest:HTTP/1.1 200");
   CHECK(read_as("GET", "HTTP/1.1 304 x\r\nContent-Length: 2\r\n\r\nab") == "304  close rest:ab");
 }
 
 TEST_CASE("response: too short is lost, never a whole one") {
   CHECK(read_as("GET", "", true) == "error:connection to the place was lost");
   CHECK(read_as("GET", "HTTP/1.1 2", true) == "error:connection to the place was lost");
-  CHECK(read_as("GET", ok + "Content-Length: 5\r\n\r\nhell", true) == "200 error:connection to the place was lost");
-  CHECK(read_as("GET", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", true) ==
+  CHECK(read_as("GET", ok_line + "Content-Length: 5\r\n\r\nhell", true) ==
         "200 error:connection to the place was lost");
-  CHECK(read_as("GET", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n", true) ==
+  CHECK(read_as("GET", ok_line + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", true) ==
+        "200 error:connection to the place was lost");
+  CHECK(read_as("GET", ok_line + "Transfer-Encoding: chunked\r\n\r\n0\r\n", true) ==
         "200 error:connection to the place was lost");
   CHECK(read_as("GET", "HTTP/1.1 100 Continue\r\n\r\n", true) == "100 error:connection to the place was lost");
 }
@@ -135,7 +136,7 @@ TEST_CASE("response: what could hide a second response is refused") {
   };
   for (const auto& each : heads) {
     CAPTURE(each);
-    CHECK(read_as("GET", ok + each + "\r\nhello").find("error:protocol") != std::string::npos);
+    CHECK(read_as("GET", ok_line + each + "\r\nhello").find("error:protocol") != std::string::npos);
   }
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("response: lines that are none are refused") {
 }
 
 TEST_CASE("response: chunks that are none are refused") {
-  const std::string head = ok + "Transfer-Encoding: chunked\r\n\r\n";
+  const std::string head = ok_line + "Transfer-Encoding: chunked\r\n\r\n";
   for (const std::string body :
        {"x\r\n", "-1\r\n", "\r\n", "1\nab", "1\r\nabc\r\n", "11111111111111111\r\n", " 1\r\na\r\n", "0x1\r\na\r\n",
         "0\r\nContent-Length: 5\r\n\r\n", "0\r\nbad trailer\r\n\r\n"}) {
@@ -160,20 +161,20 @@ TEST_CASE("response: chunks that are none are refused") {
 
 TEST_CASE("response: bounds of heads, lines between chunks and trailers") {
   const std::string large(70'000, 'x');
-  CHECK(read_as("GET", ok + "X: " + large + "\r\n\r\n") == "error:limit exceeded");
+  CHECK(read_as("GET", ok_line + "X: " + large + "\r\n\r\n") == "error:limit exceeded");
   CHECK(read_as("GET", "HTTP/1.1 200 " + large + "\r\n\r\n") == "error:limit exceeded");
-  std::string many = ok;
+  std::string many = ok_line;
   for (int i = 0; i < 7000; ++i) many += "X: 12345678\r\n";
   CHECK(read_as("GET", many + "\r\n") == "error:limit exceeded");
-  const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
+  const std::string chunked = ok_line + "Transfer-Encoding: chunked\r\n\r\n";
   CHECK(read_as("GET", chunked + "1;x=" + large + "\r\na\r\n") == "200 error:limit exceeded");
   CHECK(read_as("GET", chunked + "0\r\nT: " + large + "\r\n\r\n") == "200 error:limit exceeded");
-  CHECK(read_as("GET", ok + "X: " + large.substr(0, 60'000) + "\r\nContent-Length: 0\r\n\r\n") == "200  again");
+  CHECK(read_as("GET", ok_line + "X: " + large.substr(0, 60'000) + "\r\nContent-Length: 0\r\n\r\n") == "200  again");
 }
 
 TEST_CASE("response: large bodies pass through in pieces") {
   response_reader reader("GET");
-  reader.feed(ok + "Content-Length: 1000000\r\n\r\n");
+  reader.feed(ok_line + "Content-Length: 1000000\r\n\r\n");
   CHECK(reader.next() == event::head);
   CHECK(reader.content_length() == 1'000'000u);
   std::size_t got = 0;
@@ -191,7 +192,7 @@ TEST_CASE("response: an error stays") {
   response_reader reader("GET");
   reader.feed("nonsense\r\n\r\n");
   CHECK_THROWS_AS(reader.next(), http_error);
-  reader.feed(ok + "Content-Length: 0\r\n\r\n");
+  reader.feed(ok_line + "Content-Length: 0\r\n\r\n");
   CHECK_THROWS_AS(reader.next(), http_error);
 }
 

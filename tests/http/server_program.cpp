@@ -14,8 +14,8 @@
 namespace berth::test {
 namespace {
 
-helper_process start(const std::string& path, std::vector<std::string> argv, std::vector<std::string> more_env,
-                     const std::vector<const listening_port*>& ports) {
+helper_process start_with_ports(const std::string& path, std::vector<std::string> argv,
+                                std::vector<std::string> more_env, const std::vector<const listening_port*>& ports) {
   helper_options options;
   options.argv = std::move(argv);
   options.env.emplace();
@@ -52,7 +52,7 @@ listening_port::~listening_port() { ::close(fd_); }
 
 server_program::server_program(const std::string& path, std::vector<std::string> argv,
                                std::vector<std::string> more_env, const std::vector<const listening_port*>& ports)
-    : child_(start(path, std::move(argv), std::move(more_env), ports)) {}
+    : child_(start_with_ports(path, std::move(argv), std::move(more_env), ports)) {}
 
 server_program::~server_program() {
   child_.kill(SIGTERM);  // nginx ends its worker

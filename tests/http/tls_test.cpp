@@ -33,13 +33,15 @@ const identity& server_identity() {
   return made;
 }
 
-bio_ptr over(const std::string& text) { return bio_ptr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+bio_ptr pem_over(const std::string& text) {
+  return bio_ptr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
 
 ssl_context_ptr server_context() {
   ssl_context_ptr context(SSL_CTX_new(TLS_server_method()));
   const certificate_ptr certificate(
-      PEM_read_bio_X509(over(server_identity().certificate).get(), nullptr, nullptr, nullptr));
-  const key_ptr key(PEM_read_bio_PrivateKey(over(server_identity().key).get(), nullptr, nullptr, nullptr));
+      PEM_read_bio_X509(pem_over(server_identity().certificate).get(), nullptr, nullptr, nullptr));
+  const key_ptr key(PEM_read_bio_PrivateKey(pem_over(server_identity().key).get(), nullptr, nullptr, nullptr));
   SSL_CTX_use_certificate(context.get(), certificate.get());
   SSL_CTX_use_PrivateKey(context.get(), key.get());
   return context;
