@@ -88,6 +88,7 @@ class upgrade_result {
 /// Life:   destroying the client closes kept connections; requests under way and streams go on.
 class client {
  public:
+  /// Errors: invalid_argument for options that make no sense, and for a proxy in the environment that makes none.
   explicit client(asio::any_io_executor executor, client_options options = client_options());
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;

@@ -336,5 +336,25 @@ ASYNC_TEST("client: an upgraded connection begins with what came behind the head
   CHECK(refused.refusal() == "no such container");
 }
 
+ASYNC_TEST("client: upgraded connections take no place of the pool") {
+  const auto script = [](script_peer_ptr peer, int number) -> task<void> {
+    (void)co_await peer->read_head();
+    if (number % 2 == 0) co_await peer->write("HTTP/1.1 101 UPGRADED\r\n\r\n");
+    if (number % 2 == 1) co_await peer->write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    (void)co_await peer->read_to_end();
+  };
+  script_server server(io, script);
+  client_options options = direct_options();
+  options.pool.per_host = 1;
+  client by(io.get_executor(), options);
+  std::vector<http::stream_ptr> all;
+  for (int i = 0; i < 6; ++i) {
+    const auto got = co_await by.upgrade(request("POST", server.url("/")), "tcp");
+    all.push_back(got.stream());
+    CHECK(all.back());
+  }
+  CHECK(server.connections() == 6);
+}
+
 }  // namespace
 }  // namespace berth::test
