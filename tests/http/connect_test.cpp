@@ -65,7 +65,7 @@ ASYNC_TEST("connect: addresses are tried in turn, and one that is dead does not 
     (void)::connect(fillers.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   }
   client_options options = direct_options();
-  options.connect.timeout = 900ms;
+  options.connect.timeout = 3s;
   options.connect.resolve.push_back({"h.test", 0, {"127.0.0.2", "127.0.0.3", "127.0.0.1"}});
   client by(io.get_executor(), options);
   const auto seen = co_await outcome(by, request("GET", "http://h.test:" + port_of(server) + "/"));

@@ -72,7 +72,7 @@ task<void> use_limits(client& by, std::string base) {
   for (int i = 0; i < 2; ++i) {
     seen = co_await outcome(by, request("POST", base + "/post").body("1", ""));
     CHECK(seen.brief == "200 1");
-    co_await pause_for(400ms);
+    co_await pause_for(1s);
   }
 }
 

@@ -1,4 +1,5 @@
 /// What servers do wrong under TLS, and tunnels. The servers are OpenSSL on a thread of the test.
+#include "core/deadline.hpp"
 #include "http/certificates.hpp"
 #include "http/client.hpp"
 #include "http/failures.hpp"
@@ -186,7 +187,7 @@ ASYNC_TEST("tls: plain http to a server that wants TLS ends, and is no response"
 ASYNC_TEST("tls: a handshake that hangs ends with the deadline") {
   const thread_server server(drain);
   client_options options = trusting();
-  options.connect.timeout = 50ms;
+  options.connect.timeout = 500ms;
   client by(io.get_executor(), options);
   const auto seen = co_await outcome(by, request("GET", server.url()));
   CHECK(seen.brief == "tls never: timed out");
@@ -206,6 +207,64 @@ ASYNC_TEST("tls: an end that TLS does not announce may have cut something off") 
     if (announced) CHECK(seen.brief == "200 to the end");
     if (!announced) CHECK(seen.brief == "read maybe: connection to the place was lost");
   }
+}
+
+ASYNC_TEST("tls: a redirect to plain http is not followed") {
+  const thread_server server([](int fd) {
+    const auto context = server_context();
+    const auto ssl = accept_tls(context.get(), fd);
+    (void)read_head(ssl.get());
+    write_text(ssl.get(), response_text("", "Location: http://127.0.0.1:1/\r\n", "302 Found"));
+    drain(fd);
+  });
+  client by(io.get_executor(), trusting());
+  const auto seen = co_await outcome(by, request("GET", server.url()));
+  CHECK(seen.brief == "protocol maybe: protocol violated");
+  CHECK(seen.message.find("a redirect from https to plain http") != std::string::npos);
+}
+
+task<std::string> read_for(stream_ptr stream, std::chrono::milliseconds time) {
+  std::string buffer(100, '\0');
+  const std::span<char> into(buffer);
+  auto reading = with_deadline(stream->read(into), time);
+  try {
+    buffer.resize(co_await std::move(reading));
+  } catch (const error& failed) {
+    CHECK(failed.code() == errc::timeout);
+    buffer.clear();
+  }
+  co_return buffer;
+}
+
+ASYNC_TEST("tls: a read that is cancelled loses nothing") {
+  const thread_server server([](int fd) {
+    const auto context = server_context();
+    const auto ssl = accept_tls(context.get(), fd);
+    for (const char* each : {"one", "two", "three"}) {
+      std::this_thread::sleep_for(30ms);
+      write_text(ssl.get(), each);
+    }
+    SSL_shutdown(ssl.get());
+    drain(fd);
+  });
+  route where;
+  where.to = parse_url(server.url());
+  where.tls = std::make_shared<const tls_context>(trusting().tls);
+  const auto stream = co_await open_connection(where, connect_options());
+  std::string all;
+  int cancelled = 0;
+  while (all.size() < 11) {
+    const std::string piece = co_await read_for(stream, 5ms);
+    cancelled += piece.empty() ? 1 : 0;
+    all += piece;
+  }
+  CHECK(all == "onetwothree");
+  CHECK(cancelled > 0);
+  char one;
+  const std::span<char> into(&one, 1);
+  const auto end = co_await stream->read(into);
+  CHECK(end == 0);
+  stream->close();
 }
 
 ASYNC_TEST("tls: through the tunnel of a proxy the server's own certificate counts") {
