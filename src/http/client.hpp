@@ -84,7 +84,7 @@ class upgrade_result {
 /// A request on a connection that was kept and turns out to be closed is sent once more, on a new one, if it cannot have arrived
 /// or its method is safe, and its body is no stream. Nothing else is repeated.
 ///
-/// Errors: http_error; invalid_argument; destroyed; what the source of a body throws.
+/// Errors: http_error; invalid_argument; what the source of a body throws.
 /// Life:   destroying the client closes kept connections; requests under way and streams go on.
 class client {
  public:
