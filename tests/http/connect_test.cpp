@@ -125,6 +125,31 @@ ASYNC_TEST("connect: a lookup that hangs holds up neither deadline nor cancellat
   *hanging = false;
 }
 
+ASYNC_TEST("connect: only so many lookups may hang") {
+  const auto hanging = std::make_shared<std::atomic<bool>>(true);
+  const http::name_lookup lookup = [hanging](const std::string&) {
+    while (*hanging) std::this_thread::sleep_for(1ms);
+    return std::vector<asio::ip::address>(1);
+  };
+  std::vector<running<std::vector<asio::ip::address>>> all;
+  for (int i = 0; i < 32; ++i) all.emplace_back(io.get_executor(), http::look_up("slow.test", lookup));
+  co_await pause_for(5ms);
+  std::error_code code;
+  try {
+    (void)co_await http::look_up("other.test", lookup);
+  } catch (const std::system_error& failed) {
+    code = failed.code();
+  }
+  CHECK(code == errc::resource_exhausted);
+  const auto literal = co_await http::look_up("::1", lookup);
+  CHECK(literal.size() == 1);
+  *hanging = false;
+  for (auto& each : all) {
+    const auto found = co_await each.result();
+    CHECK(found.size() == 1);
+  }
+}
+
 /// A listening socket file that nobody accepts from.
 int listen_at(const std::string& path, int queue) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -240,6 +241,10 @@ ASYNC_TEST_FOR("nginx: each failed check of a certificate is named, with its cur
   system.tls.authorities = {};
   auto seen = co_await ask(io, system, world.url("good.test"));
   CHECK(seen.brief == "tls never: protocol violated");
+  ::setenv("SSL_CERT_FILE", (world.dir / "ca.pem").c_str(), 1);
+  seen = co_await ask(io, system, world.url("good.test"));
+  ::unsetenv("SSL_CERT_FILE");
+  CHECK(seen.brief == "200 good.test TLSv1.3 NONE");
   system.tls.verify = false;
   seen = co_await ask(io, system, world.url("good.test"));
   CHECK(seen.brief == "200 good.test TLSv1.3 NONE");
