@@ -13,7 +13,13 @@ namespace {
 using namespace berth::http;
 using event = form_parser::event;
 
-std::string read(std::string_view bytes, std::size_t piece) {
+/// The first piece, and those behind it.
+struct pieces {
+  std::size_t first;
+  std::size_t others;
+};
+
+std::string read(std::string_view bytes, pieces sizes) {
   form_limits limits;
   limits.head = 200;
   limits.parts = 5;
@@ -28,6 +34,7 @@ std::string read(std::string_view bytes, std::size_t piece) {
       if (found == event::part) seen += '[' + parser.name() + '|' + parser.filename().value_or("") + ']';
       if (found != event::need_more) continue;
       if (at == bytes.size()) parser.finish();
+      const std::size_t piece = at == 0 ? sizes.first : sizes.others;
       parser.feed(bytes.substr(at, piece));
       at += std::min(piece, bytes.size() - at);
     }
@@ -42,9 +49,11 @@ std::string read(std::string_view bytes, std::size_t piece) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const std::string whole = read(bytes, bytes.size() + 1);
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{data[0]} % 64 + 2}) {
-    if (read(bytes, piece) != whole) std::abort();
+  const std::size_t all = bytes.size() + 1;
+  const std::size_t place = data[0];
+  const std::string whole = read(bytes, {all, all});
+  for (const pieces sizes : {pieces{1, 1}, pieces{place % 64 + 2, place % 64 + 2}, pieces{place * 2 + 1, all}}) {
+    if (read(bytes, sizes) != whole) std::abort();
   }
   return 0;
 }
