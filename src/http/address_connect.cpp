@@ -60,10 +60,6 @@ task<stream_ptr> connect_one(asio::ip::tcp::endpoint to) {
   co_return make_socket_stream(executor, socket.release());
 }
 
-std::string attempt_text(const asio::ip::address& address, std::error_code failed) {
-  return fmt::format("{}: {}", address.to_string(), failed.message());
-}
-
 sockaddr_un address_of(const std::string& path, socklen_t& size) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -115,12 +111,14 @@ task<std::vector<asio::ip::address>> addresses_of(url host, connect_options opti
   }
 }
 
-task<stream_ptr> connect_in_turn(std::vector<asio::ip::address> addresses, url to, clock::time_point deadline) {
-  std::string attempts;
+task<stream_ptr> connect_in_turn(std::vector<asio::ip::address> addresses, url to, clock::time_point deadline,
+                                 std::shared_ptr<connect_progress> now) {
   std::error_code last = errc::not_found;
   for (std::size_t at = 0; at < addresses.size(); ++at) {
     const auto share = (deadline - clock::now()) / static_cast<long>(addresses.size() - at);
     const asio::ip::tcp::endpoint endpoint(addresses[at], to.effective_port());
+    const auto before = now->tried + (at == 0 ? "" : ", ") + addresses[at].to_string();
+    now->tried = before + ": no answer";
     auto attempt = with_deadline(connect_one(endpoint), std::max<clock::duration>(share, 1ms));
     try {
       co_return co_await std::move(attempt);
@@ -128,10 +126,10 @@ task<stream_ptr> connect_in_turn(std::vector<asio::ip::address> addresses, url t
       if (is_cancelled(failed.code())) throw;
       last = failed.code();
     }
-    attempts += (attempts.empty() ? "" : ", ") + attempt_text(addresses[at], last);
+    if (last != errc::timeout) now->tried = fmt::format("{}: {}", before, last.message());
   }
-  throw http_error(phase::connect, false, last,
-                   fmt::format("no connection to {} ({})", host_and_port(to.host, to.effective_port()), attempts));
+  const auto host = host_and_port(to.host, to.effective_port());
+  throw http_error(phase::connect, false, last, fmt::format("no connection to {} ({})", host, now->tried));
 }
 
 task<stream_ptr> connect_unix(std::string path) {

@@ -84,10 +84,11 @@ class upgrade_result {
 /// A request on a connection that was kept and turns out to be closed is sent once more, on a new one, if it cannot have arrived
 /// or its method is safe, and its body is no stream. Nothing else is repeated.
 ///
-/// Errors: http_error; invalid_argument; destroyed; what the source of a body throws.
+/// Errors: http_error; invalid_argument; what the source of a body throws.
 /// Life:   destroying the client closes kept connections; requests under way and streams go on.
 class client {
  public:
+  /// Errors: invalid_argument for options that make no sense, and for a proxy in the environment that makes none.
   explicit client(asio::any_io_executor executor, client_options options = client_options());
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;

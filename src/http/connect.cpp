@@ -19,11 +19,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Where a connection under way has come to, for the message of a deadline.
-struct progress {
-  phase at = phase::connect;
-};
-
 /// Reads the proxy's answer to CONNECT; nothing may come behind it before we speak.
 task<void> read_answer(stream_ptr stream, std::string proxy) {
   response_reader reader("CONNECT");
@@ -62,15 +57,15 @@ task<void> tunnel(stream_ptr stream, url to, url proxy) {
 }
 
 task<stream_ptr> connect_to_host(url to, connect_options options, clock::time_point deadline,
-                                 std::shared_ptr<progress> now) {
+                                 std::shared_ptr<connect_progress> now) {
   if (to.effective_port() == 0) throw error(errc::invalid_argument, "URL: a port is needed: " + to.shown());
   now->at = phase::resolve;
   auto addresses = co_await addresses_of(to, options);
   now->at = phase::connect;
-  co_return co_await connect_in_turn(std::move(addresses), to, deadline);
+  co_return co_await connect_in_turn(std::move(addresses), to, deadline, now);
 }
 
-task<stream_ptr> run_tls(stream_ptr stream, route where, std::string host, std::shared_ptr<progress> now) {
+task<stream_ptr> run_tls(stream_ptr stream, route where, std::string host, std::shared_ptr<connect_progress> now) {
   now->at = phase::tls;
   if (!where.tls) throw error(errc::internal, "no TLS for " + where.shown());
   const auto shown = where.shown();
@@ -85,7 +80,7 @@ task<stream_ptr> run_tls(stream_ptr stream, route where, std::string host, std::
 }
 
 task<stream_ptr> open_phases(route where, connect_options options, clock::time_point deadline,
-                             std::shared_ptr<progress> now) {
+                             std::shared_ptr<connect_progress> now) {
   if (where.to.scheme == "unix") co_return co_await connect_unix(where.to.path);
   const url first = where.proxy ? *where.proxy : where.to;
   auto stream = co_await connect_to_host(first, std::move(options), deadline, now);
@@ -119,7 +114,7 @@ std::string route::key() const {
 task<stream_ptr> open_connection(route where, connect_options options) {
   if (options.timeout <= std::chrono::milliseconds::zero())
     throw error(errc::invalid_argument, "connect: the timeout must be above 0");
-  const auto now = std::make_shared<progress>();
+  const auto now = std::make_shared<connect_progress>();
   const auto shown = where.shown();
   const auto timeout = options.timeout;
   const auto deadline = clock::now() + timeout;
@@ -130,9 +125,10 @@ task<stream_ptr> open_connection(route where, connect_options options) {
     throw;
   } catch (const error& failed) {
     if (failed.code() != errc::timeout) throw;
-    throw http_error(
-        now->at, false, errc::timeout,
-        fmt::format("{}: no connection within {} ms, in phase {}", shown, timeout.count(), to_string(now->at)));
+    const auto tried = now->at == phase::connect && !now->tried.empty() ? " (" + now->tried + ")" : std::string();
+    const auto late =
+        fmt::format("{}: no connection within {} ms, in phase {}{}", shown, timeout.count(), to_string(now->at), tried);
+    throw http_error(now->at, false, errc::timeout, late);
   }
 }
 

@@ -59,7 +59,11 @@ class exchange {
   bool answered() const noexcept { return reader_.started(); }
   const std::string& shown() const noexcept { return shown_; }
   const stream_ptr& stream() const noexcept { return lease_.stream(); }
-  void ignore_idle() noexcept { idle_ = std::chrono::milliseconds::zero(); }
+  /// From now on it may be silent for ever, and the pool counts it no more.
+  void become_stream() noexcept {
+    idle_ = std::chrono::milliseconds::zero();
+    lease_.leave_pool();
+  }
 
  private:
   using event = response_reader::event;

@@ -8,7 +8,7 @@ namespace {
 class exchange_stream final : public byte_stream, public std::enable_shared_from_this<exchange_stream> {
  public:
   explicit exchange_stream(std::shared_ptr<exchange> from) : from_(std::move(from)), raw_(from_->stream()) {
-    from_->ignore_idle();
+    from_->become_stream();
   }
 
   task<std::size_t> read(std::span<char> into) override { return read_some(shared_from_this(), into); }

@@ -181,6 +181,10 @@ void connection_lease::drop() noexcept {
 
 void connection_lease::end() noexcept {
   drop();
+  leave_pool();
+}
+
+void connection_lease::leave_pool() noexcept {
   if (const auto pool = std::exchange(pool_, nullptr)) pool->free_one(place_);
 }
 

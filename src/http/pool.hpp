@@ -44,7 +44,9 @@ class connection_lease {
   void drop() noexcept;
   /// For the next one to use: only after a whole response that allows it.
   void give_back();
-  /// Takes the connection out of the pool, which no longer counts it.
+  /// The pool no longer counts the connection, and never gets it back.
+  void leave_pool() noexcept;
+  /// The same, and the connection is the caller's.
   stream_ptr detach();
 
  private:

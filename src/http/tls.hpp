@@ -32,7 +32,7 @@ struct tls_options {
 /// Options that were read and found good, for any number of connections.
 class tls_context {
  public:
-  /// Reads the files at once: a later change of them is not seen.
+  /// Reads the files at once, blocking: a later change of them is not seen.
   /// Errors: http_error in phase tls that names the file: not readable, no PEM, key and certificate that do not fit.
   explicit tls_context(const tls_options& options);
   tls_context(tls_context&&) = delete;

@@ -88,6 +88,9 @@ std::string check_text(long result) {
       return "it is signed by an authority that is not known here; give that authority's certificate (CA file), or "
              "install "
              "ca-certificates";
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return "it is signed by another authority of the same name as one that is known here; give that one's "
+             "certificate (CA file)";
     default:
       return X509_verify_cert_error_string(result);
   }
@@ -142,7 +145,7 @@ http_error tls_failure(SSL* ssl, const std::string& host, bool in_handshake) {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   const long checked = SSL_get_verify_result(ssl);
-  if (in_handshake && checked != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+  if (in_handshake && checked != X509_V_OK && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE) {
     const auto* chain = SSL_get_peer_cert_chain(ssl);  // the certificate alone is kept once it is accepted
     X509* shown = chain != nullptr && sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : nullptr;
     return {phase::tls, false, errc::protocol,

@@ -34,10 +34,14 @@ task<std::string> next_piece(byte_source& source, std::shared_ptr<upload_state> 
 }
 
 task<void> write_piece(stream_ptr stream, std::string bytes, std::shared_ptr<upload_state> state) {
-  for (std::size_t at = 0; at < bytes.size(); at += part) {
+  std::size_t at = 0;
+  for (; bytes.size() - at > part; at += part) {
     co_await stream->write(bytes.substr(at, part));
     state->last = std::chrono::steady_clock::now();
   }
+  if (at > 0) bytes.erase(0, at);
+  co_await stream->write(std::move(bytes));
+  state->last = std::chrono::steady_clock::now();
 }
 
 task<void> send_pieces(stream_ptr stream, std::unique_ptr<byte_source> source, body_framing framing,
