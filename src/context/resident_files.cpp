@@ -2,7 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
-#include "core/path_patterns.hpp"
+#include "os/path_patterns.hpp"
 
 #include <chrono>
 #include <utility>
@@ -77,7 +77,8 @@ class verb_source final : public byte_source {
 };
 
 /// Returns with the first bytes, or the end: by then it is known that there is something to read.
-task<std::unique_ptr<byte_source>> open_by(command_starter start, words what, std::function<void(std::string)> skipped) {
+task<std::unique_ptr<byte_source>> open_by(command_starter start, words what,
+                                           std::function<void(std::string)> skipped) {
   const auto running = co_await verb::start(std::move(start), std::move(what), verb::takes::nothing);
   running->skipped = std::move(skipped);
   std::string first = co_await verb::next(running);
@@ -129,7 +130,9 @@ task<std::vector<file_info>> resident_files::list(std::string path, list_options
   return entries_of(start_, {verbs::list, std::to_string(options.depth()), std::move(path)}, nullptr);
 }
 
-task<void> resident_files::make_directory(std::string path) { return run_to_end(start_, {verbs::make, std::move(path)}); }
+task<void> resident_files::make_directory(std::string path) {
+  return run_to_end(start_, {verbs::make, std::move(path)});
+}
 
 task<void> resident_files::remove(std::string path, remove_options options) {
   return run_to_end(start_, {verbs::remove, options.is_recursive() ? "1" : "0", std::move(path)});
@@ -158,7 +161,7 @@ task<void> resident_files::write(std::string path, std::unique_ptr<byte_source> 
 
 task<std::unique_ptr<byte_source>> resident_files::pack(std::string path, std::vector<std::string> excluded,
                                                         std::function<void(std::string)> skipped) {
-  (void)path_patterns(excluded);  // says which one is none
+  const path_patterns checked(excluded);  // says which one is none
   words what{verbs::pack, std::move(path)};
   for (std::string& each : excluded) what.push_back(std::move(each));
   return open_by(start_, std::move(what), std::move(skipped));

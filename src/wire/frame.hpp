@@ -49,7 +49,8 @@ enum class frame_type : std::uint8_t {
 };
 
 /// As substr(), which a program without exceptions cannot have.
-inline std::string_view part(std::string_view of, std::size_t from, std::size_t size = std::string_view::npos) noexcept {
+inline std::string_view part(std::string_view of, std::size_t from,
+                             std::size_t size = std::string_view::npos) noexcept {
   if (from > of.size()) from = of.size();
   return {of.data() + from, size < of.size() - from ? size : of.size() - from};
 }
