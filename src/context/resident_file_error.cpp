@@ -64,6 +64,8 @@ error sentence(file_reason reason, const std::string& path) {
       return say(errc::protocol, path + " is absolute");
     case file_reason::leads_out:
       return say(errc::protocol, path + " leads out of the directory");
+    case file_reason::link_leads_out:
+      return say(errc::protocol, path + ": the file that it is a name of leads out of the directory");
     case file_reason::no_target:
       return say(errc::protocol, path + ": a link without a target");
     case file_reason::input_ended:

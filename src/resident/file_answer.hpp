@@ -49,6 +49,7 @@ class input {
   block space_{256u << 10};
   std::string_view rest_;
   wire::piece_parser parser_;
+  int full_ = 0;
 };
 
 }  // namespace berth::resident

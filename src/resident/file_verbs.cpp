@@ -22,6 +22,15 @@ std::uint64_t number_of(const char* word, std::uint64_t most = ~std::uint64_t{0}
   return value;
 }
 
+bool is_given(const char* word) { return strcmp(word, wire::not_given) != 0; }
+
+void write(char** words) {
+  constexpr std::uint64_t all_flags = wire::write_absent | wire::write_parents | wire::write_durable;
+  const auto flags = static_cast<std::uint32_t>(number_of(words[0], all_flags));
+  const int mode = is_given(words[1]) ? static_cast<int>(number_of(words[1], 0777)) : -1;
+  write_file(words[3], flags, mode, is_given(words[2]) ? words[2] : nullptr);
+}
+
 void run(std::string_view name, int count, char** words) {
   const auto is = [&](const char* wanted, int least, int most) {
     return name == wanted && count >= least && count <= most;
@@ -31,8 +40,7 @@ void run(std::string_view name, int count, char** words) {
   if (is(wire::verb::remove, 2, 2)) return remove_path(words[1], number_of(words[0], 1) != 0);
   if (is(wire::verb::rename, 2, 2)) return rename_path(words[0], words[1]);
   if (is(wire::verb::read, 3, 3)) return read_file(words[2], number_of(words[0]), number_of(words[1]));
-  if (is(wire::verb::write, 4, 4))
-    return write_file(words[3], static_cast<std::uint32_t>(number_of(words[0], 7)), words[1], words[2]);
+  if (is(wire::verb::write, 4, 4)) return write(words);
   if (is(wire::verb::pack, 1, count)) return pack_tree(words[0], words + 1, count - 1);
   if (is(wire::verb::unpack, 1, 1)) return unpack_tree(words[0]);
   if (is(wire::verb::watch, 2, 2)) return watch_path(words[1], number_of(words[0], 1) != 0);

@@ -17,7 +17,8 @@ void list_tree(const char* path, std::uint64_t depth);
 void remove_path(const char* path, bool recursive);
 void rename_path(const char* from, const char* to);
 void read_file(const char* path, std::uint64_t offset, std::uint64_t limit);
-void write_file(const char* path, std::uint32_t flags, const char* mode, const char* hash);
+/// A negative mode, or no hash: not given.
+void write_file(const char* path, std::uint32_t flags, int mode, const char* hash);
 void pack_tree(const char* path, char** patterns, int count);
 void unpack_tree(const char* path);
 void watch_path(const char* path, bool recursive);

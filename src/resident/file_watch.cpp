@@ -32,7 +32,7 @@ class watching {
  public:
   watching(const char* path, bool recursive)
       : given_(path), recursive_(recursive), inotify_(check(inotify_init1(IN_CLOEXEC), file_reason::inotify)) {
-    const located where = parent_of(path);
+    const located where = target_of(path);
     struct stat found {};
     check(fstatat(where.directory.get(), where.name.c_str(), &found, AT_SYMLINK_NOFOLLOW));
     const bool is_directory = S_ISDIR(found.st_mode);
@@ -163,9 +163,7 @@ class watching {
 
   /// The watched directory, if it still has its path.
   file_fd open_top() const {
-    text path{std::string_view(given_)};
-    if (!only_.empty()) path.append("/..");
-    file_fd top = open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
+    file_fd top = open_at(AT_FDCWD, given_, O_PATH | O_DIRECTORY);
     struct stat found {};
     const bool same =
         top && fstat(top.get(), &found) == 0 && found.st_dev == top_.st_dev && found.st_ino == top_.st_ino;

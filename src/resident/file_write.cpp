@@ -39,12 +39,8 @@ void copy_attributes(int from, int to) {
 
 class replacement {
  public:
-  replacement(const char* path, std::uint32_t flags, const char* mode, const char* hash)
-      : flags_(flags), where_(locate(path, flags)) {
-    if (strcmp(hash, wire::not_given) != 0) hash_ = hash;
-    if (strcmp(mode, wire::not_given) != 0) mode_ = static_cast<mode_t>(strtoul(mode, nullptr, 10)) & 0777;
-    has_mode_ = strcmp(mode, wire::not_given) != 0;
-  }
+  replacement(const char* path, std::uint32_t flags, int mode, const char* hash)
+      : flags_(flags), hash_(hash), mode_(mode), where_(locate(path, flags)) {}
 
   void run() {
     look_at_old();
@@ -85,8 +81,8 @@ class replacement {
   }
 
   file_fd open_old() const {
-    return file_fd(openat(where_.directory.get(), where_.name.c_str(),
-                          O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+    return file_fd(
+        openat(where_.directory.get(), where_.name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
   }
 
   void set_attributes(int fd) const {
@@ -99,7 +95,7 @@ class replacement {
         errno = 0;
       if (old_fd_) copy_attributes(old_fd_.get(), fd);
     }
-    if (has_mode_ || has_old_) check(fchmod(fd, has_mode_ ? mode_ : old_.st_mode & kept_bits));
+    if (mode_ >= 0 || has_old_) check(fchmod(fd, mode_ >= 0 ? static_cast<mode_t>(mode_) : old_.st_mode & kept_bits));
   }
 
   void commit(fresh_file& fresh) {
@@ -146,7 +142,8 @@ class replacement {
       file_fd fd = open_old();
       if (!fd) return fd;
       if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
-        struct stat locked {}, named{};
+        struct stat locked {
+        }, named{};
         if (!stat_of(where_, named) || (fstat(fd.get(), &locked) == 0 && same_file(locked, named))) return fd;
         continue;  // replaced while we waited
       }
@@ -161,9 +158,8 @@ class replacement {
   }
 
   std::uint32_t flags_;
-  const char* hash_ = nullptr;
-  mode_t mode_ = 0;
-  bool has_mode_ = false;
+  const char* hash_;
+  int mode_;
   located where_;
   bool has_old_ = false;
   struct stat old_ {};  // what is replaced
@@ -172,7 +168,7 @@ class replacement {
 
 }  // namespace
 
-void write_file(const char* path, std::uint32_t flags, const char* mode, const char* hash) {
+void write_file(const char* path, std::uint32_t flags, int mode, const char* hash) {
   replacement(path, flags, mode, hash).run();
   answer_done();
 }

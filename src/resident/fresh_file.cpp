@@ -74,10 +74,13 @@ void temporary::rename_to(const char* name, std::string_view entry) {
   check(renameat(directory_, name_now, directory_, name), file_reason::none, entry);
 }
 
-fresh_file::fresh_file(int directory, mode_t mode, std::string_view entry) : directory_(directory), entry_(entry) {
-  fd_.reset(openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
-  if (fd_) return;
-  if (!lacks_nameless()) refuse(file_reason::make_file, errno, entry_);
+fresh_file::fresh_file(int directory, mode_t mode, std::string_view entry, kind wanted)
+    : directory_(directory), entry_(entry) {
+  if (wanted == kind::nameless) {
+    fd_.reset(openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+    if (fd_) return;
+    if (!lacks_nameless()) refuse(file_reason::make_file, errno, entry_);
+  }
   name_ = make<temporary>(directory);
   for (int tries = 0; !fd_; ++tries) {
     fd_.reset(openat(directory, name_->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));

@@ -35,8 +35,10 @@ void watch_signals();
 /// published, it leaves nothing.
 class fresh_file {
  public:
+  enum class kind { nameless, named };
+
   /// `directory` and `entry`, which refusals name, must stay. The mode is subject to the umask.
-  fresh_file(int directory, mode_t mode, std::string_view entry = {});
+  fresh_file(int directory, mode_t mode, std::string_view entry = {}, kind wanted = kind::nameless);
   fresh_file(const fresh_file&) = delete;
   fresh_file& operator=(const fresh_file&) = delete;
   ~fresh_file();

@@ -23,7 +23,9 @@ struct tar_entry {
 
 /// Appends the header; then come `size` bytes and tar_padding(size) zeros. Whole seconds, no owners.
 void put_tar_header(buffer& to, const tar_entry& entry);
-std::size_t tar_padding(std::uint64_t size);
+inline std::size_t tar_padding(std::uint64_t size) {
+  return static_cast<std::size_t>((tar_block - size % tar_block) % tar_block);
+}
 /// Two blocks of zeros.
 void put_tar_end(buffer& to);
 

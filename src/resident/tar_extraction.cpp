@@ -1,8 +1,6 @@
 #include "resident/tar_extraction.hpp"
 
-#include "resident/file_answer.hpp"
 #include "resident/file_paths.hpp"
-#include "resident/file_verbs.hpp"
 
 #include <fcntl.h>
 
@@ -43,23 +41,19 @@ tar_extraction::~tar_extraction() {
   if (fresh_ != nullptr) destroy(fresh_);
 }
 
-/// The name in its plain form; empty for the directory itself.
-text tar_extraction::clean(std::string_view path) const {
-  if (path.empty()) refuse(file_reason::no_name, 0);
-  if (path.front() == '/') refuse(file_reason::absolute, 0, path);
-  text plain;
+bool tar_extraction::clean(std::string_view path, text& plain) {
   for (std::size_t at = 0; at < path.size();) {
     const std::size_t slash = path.find('/', at);
     const std::size_t end = slash == path.npos ? path.size() : slash;
     const std::string_view name = wire::part(path, at, end - at);
-    if (name == "..") refuse(file_reason::leads_out, 0, path);
+    if (name == "..") return false;
     if (!name.empty() && name != ".") {
       if (!plain.empty()) plain.append("/");
       plain.append(name);
     }
     at = end + 1;
   }
-  return plain;
+  return !path.starts_with('/');
 }
 
 /// Opens a directory below the top, making what is missing.
@@ -96,7 +90,10 @@ void tar_extraction::refuse_directory(int directory, const char* name) const {
 }
 
 void tar_extraction::begin(const tar_entry& entry) {
-  path_ = clean(entry.path);
+  const std::string_view given = entry.path;
+  if (given.empty()) refuse(file_reason::no_name, 0);
+  path_.resize(0);
+  if (!clean(given, path_)) refuse(given.front() == '/' ? file_reason::absolute : file_reason::leads_out, 0, given);
   if (path_.empty()) return;
   std::string_view directory, name;
   split(path_.view(), directory, name);
@@ -141,8 +138,9 @@ void tar_extraction::make_link(int directory, const char* name, const tar_entry&
   made.rename_to(name, path_.view());
 }
 
-void tar_extraction::make_hard_link(int directory, const char* name, const char* target) {
-  const text plain = clean(target);
+void tar_extraction::make_hard_link(int directory, const char* name, std::string_view target) {
+  text plain;
+  if (!clean(target, plain) || plain.empty()) refuse(file_reason::link_leads_out, 0, path_.view());
   refuse_directory(directory, name);
   std::string_view above, last;
   split(plain.view(), above, last);
@@ -160,25 +158,10 @@ void tar_extraction::finish() {
     std::string_view above, name;
     split(each.path.view(), above, name);
     const file_fd parent = open_without_links(top_.get(), above.empty() ? "." : text(above).c_str());
-    const file_fd itself(
-        openat(parent.get(), text(name).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const file_fd itself(openat(parent.get(), text(name).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!itself || fchmod(itself.get(), each.mode) != 0 || futimens(itself.get(), times(each.modified).both) != 0)
       refuse(file_reason::none, errno, each.path.view());
   }
-}
-
-void unpack_tree(const char* path) {
-  make_directories(path);
-  tar_extraction into(open_path(path, O_RDONLY | O_DIRECTORY));
-  tar_reader reader(into);
-  input from;
-  for (std::string_view piece = from.next(); !piece.empty(); piece = from.next()) {
-    const file_reason wrong = reader.feed(piece);
-    if (wrong != file_reason::none) refuse(wrong, 0);
-  }
-  if (reader.finish() != file_reason::none) refuse(reader.finish(), 0);
-  into.finish();
-  answer_done();
 }
 
 }  // namespace berth::resident

@@ -31,12 +31,13 @@ class tar_extraction final : public tar_sink {
     timespec modified;
   };
 
-  text clean(std::string_view path) const;
+  /// Appends the name in its plain form, nothing for the directory itself; false if it leads out.
+  static bool clean(std::string_view path, text& plain);
   int enter(std::string_view directory);
   void make_on_way(std::string_view directory);
   void make_directory(int directory, const char* name, const tar_entry& entry);
   void make_link(int directory, const char* name, const tar_entry& entry);
-  void make_hard_link(int directory, const char* name, const char* target);
+  void make_hard_link(int directory, const char* name, std::string_view target);
   void refuse_directory(int directory, const char* name) const;
   [[noreturn]] void fail(file_reason step) const { refuse(step, errno, path_.view()); }
 

@@ -56,10 +56,6 @@ void put_zeros(buffer& to, std::size_t size) {
 
 }  // namespace
 
-std::size_t tar_padding(std::uint64_t size) {
-  return static_cast<std::size_t>((tar_block - size % tar_block) % tar_block);
-}
-
 void put_tar_header(buffer& to, const tar_entry& entry) {
   const std::string_view path = entry.path;
   const std::string_view link = entry.link;

@@ -80,8 +80,9 @@ enum class file_reason : std::uint32_t {
   absolute = 52,
   leads_out = 53,
   no_target = 54,
-  input_ended = 64,  ///< before its end mark
-  request = 65,      ///< words that are no verb's
+  link_leads_out = 55,  ///< a hard link
+  input_ended = 64,     ///< before its end mark
+  request = 65,         ///< words that are no verb's
 };
 
 struct file_failure_fields {

@@ -43,8 +43,8 @@ context make_framed(asio::io_context& io, std::string cwd) {
 }
 
 context with_resident_files(asio::io_context& io, std::string cwd, resident_transport transport) {
-  return {io.get_executor(), std::make_shared<resident_files_backend>(make_process_backend(
-                                 io.get_executor(), settings(std::move(cwd)), transport))};
+  return {io.get_executor(), std::make_shared<resident_files_backend>(
+                                 make_process_backend(io.get_executor(), settings(std::move(cwd)), transport))};
 }
 
 context make_resident_files(asio::io_context& io, std::string cwd) {
@@ -102,24 +102,10 @@ int add_all() {
   for (const place_kind& kind : kinds) {
     for (const auto& list : {file_cases(), file_tree_cases(), transfer_cases()}) add(kind, list);
     if (kind.only_files) continue;
-    for (const auto& list : {output_cases(),
-                             volume_cases(),
-                             input_cases(),
-                             surroundings_cases(),
-                             end_cases(),
-                             deadline_cases(),
-                             cancel_cases(),
-                             tree_cases(),
-                             leftover_cases(),
-                             handle_cases(),
-                             hanging_cases(),
-                             terminal_command_cases(),
-                             limit_cases(),
-                             port_cases(),
-                             background_cases(),
-                             background_life_cases(),
-                             background_port_cases(),
-                             terminal_cases()}) {
+    for (const auto& list : {output_cases(), volume_cases(), input_cases(), surroundings_cases(), end_cases(),
+                             deadline_cases(), cancel_cases(), tree_cases(), leftover_cases(), handle_cases(),
+                             hanging_cases(), terminal_command_cases(), limit_cases(), port_cases(), background_cases(),
+                             background_life_cases(), background_port_cases(), terminal_cases()}) {
       add(kind, list);
     }
   }
