@@ -13,6 +13,8 @@ namespace {
 using verb = resident_file_verb;
 using time_point = backend_watch::time_point;
 
+constexpr auto longest_answer = std::chrono::seconds(1);
+
 class resident_watch final : public backend_watch {
  public:
   explicit resident_watch(std::shared_ptr<verb> running) : state_(std::make_shared<state>()) {
@@ -58,13 +60,15 @@ class resident_watch final : public backend_watch {
     bool asked = false;
     while (self->events.empty()) {
       if (self->running->over()) self->running->check_end();
-      std::string bytes = co_await verb::step(self->running, asked ? time_point::max() : until);
+      std::string bytes = co_await verb::step(self->running, until);
       if (!bytes.empty()) {
         self->take(std::move(bytes));
-      } else if (!asked && std::chrono::steady_clock::now() >= until) {
+      } else if (std::chrono::steady_clock::now() >= until) {
+        if (asked) break;  // the connection may be cut: it tells later
         co_await verb::write(self->running, "?");
         ++self->asked;
         asked = true;
+        until = std::chrono::steady_clock::now() + longest_answer;
       }
       if (asked && self->answered >= self->asked) break;
     }

@@ -47,6 +47,9 @@ void watch_signals() {
   action.sa_handler = on_signal;
   sigfillset(&action.sa_mask);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaction(number, &action, nullptr);
+  // These come as errors of the call.
+  action.sa_handler = SIG_IGN;
+  for (const int number : {SIGPIPE, SIGXFSZ}) sigaction(number, &action, nullptr);
 }
 
 temporary::temporary(int directory) : directory_(directory) {

@@ -28,7 +28,7 @@ class temporary {
 };
 
 void drop_temporary();
-/// Signals that end a program remove the temporary name first.
+/// Signals that end a program remove the temporary name first; a lost reader and the limit of a file's size are no signals any more.
 void watch_signals();
 
 /// Begins without a name (O_TMPFILE), or under a temporary one where the file system has no such thing. Destroyed before it was
