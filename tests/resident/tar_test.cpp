@@ -70,16 +70,17 @@ std::string written(const tar_entry& entry, const std::string& content = "") {
   return all;
 }
 
-tar_entry named(const std::string& path, tar_entry::kind what = tar_entry::file) {
+/// The path must stay.
+tar_entry named(const char* path, tar_entry::kind what = tar_entry::file) {
   tar_entry entry;
-  entry.path = path.c_str();
+  entry.path = path;
   entry.what = what;
   entry.mode = 0644;
   return entry;
 }
 
 std::string file(const std::string& path, std::size_t size) {
-  tar_entry entry = named(path);
+  tar_entry entry = named(path.c_str());
   entry.size = size;
   entry.seconds = 1'000'000;
   std::string content(size, 'x');
@@ -88,7 +89,7 @@ std::string file(const std::string& path, std::size_t size) {
 }
 
 std::string link(const std::string& path, const std::string& target, tar_entry::kind what) {
-  tar_entry entry = named(path, what);
+  tar_entry entry = named(path.c_str(), what);
   entry.link = target.c_str();
   return written(entry);
 }
