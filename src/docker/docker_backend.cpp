@@ -47,6 +47,8 @@ class docker_backend final : public context_backend {
     all.limits = true;
     all.lists_ports = true;
     all.survives_disconnect = true;
+    all.files = true;
+    all.watches_files = true;
     return all;
   }
 

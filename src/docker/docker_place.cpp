@@ -43,7 +43,8 @@ struct docker_place::state {
 
 docker_place::docker_place(asio::any_io_executor executor, std::shared_ptr<launched_container> launched, logger log)
     : state_(std::make_shared<state>(executor, std::move(launched), std::move(log))),
-      group_(std::make_shared<task_group>(executor)) {
+      group_(std::make_shared<task_group>(executor)),
+      files_(starter_of(state_)) {
   if (state_->launched->transport == resident_transport::framed) group_->spawn(keep_attached(state_));
 }
 
@@ -90,11 +91,15 @@ task<bool> docker_place::attach_again(std::shared_ptr<state> self) {
   co_return false;
 }
 
-task<std::unique_ptr<backend_process>> docker_place::start(command what) {
-  if (state_->destroyed) throw error(make_error_code(errc::destroyed), "docker context");
-  const auto transport = what.is_background() ? resident_transport::framed : state_->launched->transport;
-  return start_on_resident(state_->link().session(), std::move(what), state_->changes, transport);
+command_starter docker_place::starter_of(std::shared_ptr<state> self) {
+  return [self](command what) {
+    if (self->destroyed) throw error(make_error_code(errc::destroyed), "docker context");
+    const auto transport = what.is_background() ? resident_transport::framed : self->launched->transport;
+    return start_on_resident(self->link().session(), std::move(what), self->changes, transport);
+  };
 }
+
+task<std::unique_ptr<backend_process>> docker_place::start(command what) { return starter_of(state_)(std::move(what)); }
 
 task<void> docker_place::destroy_all(std::shared_ptr<state> self, std::shared_ptr<task_group> group) {
   self->destroyed = true;

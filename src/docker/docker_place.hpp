@@ -2,6 +2,7 @@
 /// One container as a place.
 
 #include "berth/backend.hpp"
+#include "context/resident_files.hpp"
 #include "core/logger.hpp"
 #include "core/task_group.hpp"
 #include "docker/container_launch.hpp"
@@ -21,10 +22,12 @@ class docker_place final : public backend_place {
 
   task<std::unique_ptr<backend_process>> start(command what) override;
   task<void> destroy() override;
+  backend_files* files() noexcept override { return &files_; }
   const container& box() const noexcept;
 
  private:
   struct state;
+  static command_starter starter_of(std::shared_ptr<state> self);
   static task<void> keep_attached(std::shared_ptr<state> self);
   static task<bool> attach_again(std::shared_ptr<state> self);
   static task<void> tell_end(std::shared_ptr<state> self);
@@ -32,6 +35,7 @@ class docker_place final : public backend_place {
 
   std::shared_ptr<state> state_;
   std::shared_ptr<task_group> group_;
+  resident_files files_;
 };
 
 }  // namespace berth

@@ -2,8 +2,8 @@
 /// A directory as a tar stream.
 
 #include "berth/files.hpp"
-#include "core/path_patterns.hpp"
 #include "os/directory_walk.hpp"
+#include "os/path_patterns.hpp"
 #include "os/path_scope.hpp"
 
 #include <memory>

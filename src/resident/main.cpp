@@ -1,5 +1,6 @@
 /// berth-resident: starts and ends the commands of one place for its owner. docs/resident.md says how it speaks.
 
+#include "resident/file_verbs.hpp"
 #include "resident/place.hpp"
 #include "resident/raw_syscall.hpp"
 #include "resident/session.hpp"
@@ -42,6 +43,8 @@ void fill_standard() {
 
 int main(int argc, char** argv) {
   using berth::resident::channel;
+  if (argc >= 2 && strcmp(argv[1], berth::wire::file_word) == 0)
+    return berth::resident::run_file_verb(argc - 2, argv + 2);
   const bool is_place = argc == 3 && strcmp(argv[1], "place") == 0;
   const bool has_number = argc == 3 && strcmp(argv[1], "socket") == 0;
   if (!is_place && !has_number && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {

@@ -48,6 +48,13 @@ enum class frame_type : std::uint8_t {
   ack = 66,
 };
 
+/// As substr(), which a program without exceptions cannot have.
+inline std::string_view part(std::string_view of, std::size_t from,
+                             std::size_t size = std::string_view::npos) noexcept {
+  if (from > of.size()) from = of.size();
+  return {of.data() + from, size < of.size() - from ? size : of.size() - from};
+}
+
 /// The fixed beginning of every frame, little-endian: payload size, type, descriptors attached, stream or flags, command.
 struct header {
   std::uint32_t size = 0;

@@ -1,5 +1,6 @@
 /// Runs every case of the contract against every context under test: one test case each.
 #include "contract/contract.hpp"
+#include "contract/resident_files_backend.hpp"
 
 #include <berth/process_context.hpp>
 
@@ -15,6 +16,7 @@ namespace {
 struct place_kind {
   const char* name;
   context (*make)(asio::io_context& io, std::string cwd);
+  bool only_files = false;  ///< the rest of it is that of another kind
 };
 
 struct contract_run {
@@ -40,9 +42,24 @@ context make_framed(asio::io_context& io, std::string cwd) {
           make_process_backend(io.get_executor(), settings(std::move(cwd)), resident_transport::framed)};
 }
 
+context with_resident_files(asio::io_context& io, std::string cwd, resident_transport transport) {
+  return {io.get_executor(), std::make_shared<resident_files_backend>(
+                                 make_process_backend(io.get_executor(), settings(std::move(cwd)), transport))};
+}
+
+context make_resident_files(asio::io_context& io, std::string cwd) {
+  return with_resident_files(io, std::move(cwd), resident_transport::handed);
+}
+
+context make_framed_resident_files(asio::io_context& io, std::string cwd) {
+  return with_resident_files(io, std::move(cwd), resident_transport::framed);
+}
+
 const place_kind kinds[] = {
     {"process", make_host},
     {"process-framed", make_framed},
+    {"resident-files", make_resident_files, true},
+    {"resident-files-framed", make_framed_resident_files, true},
 };
 
 task<void> run_case(asio::io_context& io, contract_run run) {
@@ -83,27 +100,12 @@ void add(const place_kind& kind, std::span<const contract_case> cases) {
 
 int add_all() {
   for (const place_kind& kind : kinds) {
-    for (const auto& list : {output_cases(),
-                             volume_cases(),
-                             input_cases(),
-                             surroundings_cases(),
-                             end_cases(),
-                             deadline_cases(),
-                             cancel_cases(),
-                             tree_cases(),
-                             leftover_cases(),
-                             handle_cases(),
-                             hanging_cases(),
-                             terminal_command_cases(),
-                             limit_cases(),
-                             port_cases(),
-                             file_cases(),
-                             file_tree_cases(),
-                             transfer_cases(),
-                             background_cases(),
-                             background_life_cases(),
-                             background_port_cases(),
-                             terminal_cases()}) {
+    for (const auto& list : {file_cases(), file_tree_cases(), transfer_cases()}) add(kind, list);
+    if (kind.only_files) continue;
+    for (const auto& list : {output_cases(), volume_cases(), input_cases(), surroundings_cases(), end_cases(),
+                             deadline_cases(), cancel_cases(), tree_cases(), leftover_cases(), handle_cases(),
+                             hanging_cases(), terminal_command_cases(), limit_cases(), port_cases(), background_cases(),
+                             background_life_cases(), background_port_cases(), terminal_cases()}) {
       add(kind, list);
     }
   }

@@ -47,6 +47,11 @@ task<void> try_place(asio::io_context& io, std::vector<daemon_address> daemon, b
   CHECK(result.status.code() == 3);
   const exec_result much = co_await place.exec(where, command("head -c 3000000 /dev/zero"));
   CHECK(much.out.seen() == 3000000);
+  co_await place.write_file(where, "sub/file", "bytes");
+  const std::string read = co_await place.read_file(where, "sub/file");
+  CHECK(read == "bytes");
+  const exec_result seen = co_await place.exec(where, command("cat /workspace/sub/file"));
+  CHECK(seen.std_out == "bytes");
   CHECK(co_await containers_left(io, daemon) == 1);
   co_await place.destroy(where);
   CHECK(co_await containers_left(io, daemon) == 0);

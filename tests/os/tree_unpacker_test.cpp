@@ -1,6 +1,7 @@
 #include "os/tree_unpacker.hpp"
 
 #include "os/tree_packer.hpp"
+#include "support/tar_entries.hpp"
 #include "support/temp_dir.hpp"
 
 #include <berth/error.hpp>
@@ -8,9 +9,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <utility>
 
 using namespace berth;
 using namespace berth::test;
@@ -19,35 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One ustar entry, as small as it gets.
-std::string entry(char type, const std::string& name, const std::string& content = "", const std::string& link = "") {
-  std::string head(512, '\0');
-  const auto put = [&head](std::size_t at, const std::string& text) { head.replace(at, text.size(), text); };
-  char size[12];
-  std::snprintf(size, sizeof size, "%011zo", content.size());
-  put(0, name);
-  put(100, "0000644");
-  put(108, "0000000");
-  put(116, "0000000");
-  put(124, size);
-  put(136, "00000000017");
-  put(148, "        ");
-  put(156, std::string(1, type));
-  put(157, link);
-  put(257, std::string("ustar\0"
-                       "00",
-                       8));
-  unsigned sum = 0;
-  for (const char byte : head) sum += static_cast<unsigned char>(byte);
-  char digits[8];
-  std::snprintf(digits, sizeof digits, "%06o", sum);
-  put(148, std::string(digits, 7));
-  std::string all = head + content;
-  all.resize((all.size() + 511) / 512 * 512, '\0');
-  return all;
+template <class... Words>
+std::string entry(char type, Words... words) {
+  return tar_entry_of(type, words...);
 }
 
-std::string finished(std::string entries) { return entries + std::string(1024, '\0'); }
+std::string finished(std::string entries) { return finished_tar(std::move(entries)); }
 
 struct unpacked {
   std::error_code code;
