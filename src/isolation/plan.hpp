@@ -1,0 +1,31 @@
+#pragma once
+/// What an isolation comes to on this host, as it is now.
+
+#include "berth/isolation.hpp"
+
+#include <string>
+#include <vector>
+
+namespace berth {
+
+/// All paths are real ones of things that are there. Launchers turn it into the words of their sandbox and ask nothing themselves.
+struct isolation_plan {
+  /// May be written; none below another.
+  std::vector<std::string> roots = {};
+  /// Between a root and a protected path: written as the root, but they stay where they are, and so does what is protected below.
+  /// Outer ones first.
+  std::vector<std::string> pinned = {};
+  /// Below a root and yet read-only; none below another.
+  std::vector<std::string> protected_paths = {};
+  /// Seen as /tmp and /var/tmp; empty: those of the host.
+  std::string tmp = {};
+  /// Sockets, and directories of sockets, that are hidden.
+  std::vector<std::string> masked_sockets = {};
+  std::vector<std::string> masked_directories = {};
+  access_rule network = access_rule::deny;
+  access_rule unix_sockets = access_rule::deny;
+
+  bool operator==(const isolation_plan&) const = default;
+};
+
+}  // namespace berth
