@@ -2,6 +2,7 @@
 /// What an isolation comes to on this host, as it is now.
 
 #include "berth/isolation.hpp"
+#include "core/logger.hpp"
 
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ struct isolation_plan {
   std::vector<std::string> pinned = {};
   /// Below a root and yet read-only; none below another.
   std::vector<std::string> protected_paths = {};
-  /// Seen as /tmp and /var/tmp; empty: those of the host.
+  /// What is seen at `tmp_at`, the real paths of /tmp and /var/tmp; empty: those of the host.
   std::string tmp = {};
+  std::vector<std::string> tmp_at = {};
   /// Sockets, and directories of sockets, that are hidden.
   std::vector<std::string> masked_sockets = {};
   std::vector<std::string> masked_directories = {};
@@ -27,5 +29,12 @@ struct isolation_plan {
 
   bool operator==(const isolation_plan&) const = default;
 };
+
+/// Looks at the host. `roots` as resolve_writable_roots gives them; `tmp` is the handle's own directory, or empty. Blocks.
+///
+/// The repository of a git worktree becomes a root too: git writes there. What `.git` names is believed only where the repository
+/// names the worktree in its turn and no root holds what says so.
+isolation_plan make_isolation_plan(const isolation_settings& settings, std::vector<std::string> roots, std::string tmp,
+                                   const logger& log = {});
 
 }  // namespace berth
