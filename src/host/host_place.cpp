@@ -3,6 +3,7 @@
 #include "berth/error.hpp"
 #include "context/resident_link.hpp"
 #include "core/event.hpp"
+#include "host/failed_process.hpp"
 #include "host/resident_launch.hpp"
 
 #include <utility>
@@ -70,14 +71,40 @@ task<void> host_place::launch(std::shared_ptr<state> self) {
   const launch_mark mark(self->launching, self->launched);
   if (self->link) self->lost.push_back(std::move(self->link));
   std::erase_if(self->lost, [](const auto& each) { return each->idle(); });
-  launched_resident fresh = launch_resident(self->executor, self->options.env);
+  if (self->options.isolation) {
+    co_await launch_in_sandbox(self);
+  } else {
+    launched_resident fresh = launch_resident(self->executor, self->options.env);
+    const auto link = make_link(*self, fresh.process);
+    co_await link->attach(fresh.channel);
+  }
+}
+
+std::shared_ptr<resident_link> host_place::make_link(state& self, helper_process resident) {
   resident_link_options options;
-  options.resident = fresh.process;
-  options.pool = self->options.pool;
-  options.log = self->options.log;
-  const auto link = std::make_shared<resident_link>(self->executor, std::move(options));
-  self->link = link;
-  co_await link->attach(fresh.channel);
+  options.resident = std::move(resident);
+  options.pool = self.options.pool;
+  options.log = self.options.log;
+  self.link = std::make_shared<resident_link>(self.executor, std::move(options));
+  return self.link;
+}
+
+task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
+  auto prepare = [site = self->options.isolation, env = self->options.env] {
+    return std::make_shared<prepared_sandbox>(site->prepare(env));
+  };
+  auto preparing = self->options.pool->run(std::move(prepare));
+  const std::shared_ptr<prepared_sandbox> sandbox = co_await std::move(preparing);
+  for (const std::string& each : sandbox->warnings) self->options.log.warning(each);
+  if (self->destroyed) throw error(make_error_code(errc::destroyed), "process context");
+  launched_resident fresh = launch_isolated(self->executor, *sandbox);
+  const auto link = make_link(*self, fresh.process);
+  try {
+    co_await link->attach(fresh.channel);
+  } catch (const error& failure) {
+    if (is_cancelled(failure.code())) throw;
+    throw error(make_error_code(errc::start_failed), explain_failure(*sandbox));
+  }
 }
 
 task<std::shared_ptr<resident_session>> host_place::session_of(std::shared_ptr<state> self) {
@@ -93,7 +120,14 @@ task<std::shared_ptr<resident_session>> host_place::session_of(std::shared_ptr<s
   }
 }
 
-task<void> host_place::open_in(std::shared_ptr<state> self) { (void)co_await session_of(std::move(self)); }
+task<void> host_place::open_in(std::shared_ptr<state> self) {
+  try {
+    (void)co_await session_of(self);
+  } catch (const error& failure) {
+    if (!self->options.isolation || failure.code() != errc::start_failed) throw;
+    self->options.log.warning(failure.message());
+  }
+}
 
 task<void> host_place::find_cgroups(std::shared_ptr<state> self) {
   auto find = [] { return std::make_shared<const cgroup_place>(prepare_cgroup_place()); };
@@ -105,13 +139,22 @@ task<void> host_place::find_cgroups(std::shared_ptr<state> self) {
 }
 
 task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<state> self, command what) {
-  const bool needs_place = what.limits().memory() || what.limits().processes();
+  // A sandbox cannot write where cgroups are made, nor may it.
+  const bool needs_place = !self->options.isolation && (what.limits().memory() || what.limits().processes());
   if (needs_place && !self->options.cgroups->place) co_await find_cgroups(self);
-  auto session = co_await session_of(self);
+  std::shared_ptr<resident_session> session;
+  try {
+    auto finding = session_of(self);
+    session = co_await std::move(finding);
+  } catch (const error& failure) {
+    constexpr int not_found = 127;
+    if (!self->options.isolation || failure.code() != errc::start_failed) throw;
+    co_return make_failed_process(exit_status::start_failed(not_found, failure.message()));
+  }
   // A thousand of them must not cost as many descriptors here.
   const auto transport = what.is_background() ? resident_transport::framed : self->options.transport;
-  auto start =
-      start_on_resident(std::move(session), std::move(what), self->changes, transport, self->options.cgroups->place);
+  const auto place = self->options.isolation ? nullptr : self->options.cgroups->place;
+  auto start = start_on_resident(std::move(session), std::move(what), self->changes, transport, place);
   co_return co_await std::move(start);
 }
 

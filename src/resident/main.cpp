@@ -41,9 +41,12 @@ void fill_standard() {
 
 int main(int argc, char** argv) {
   using berth::resident::channel;
-  const bool is_socket = argc == 3 && strcmp(argv[1], "socket") == 0;
+  using berth::resident::surroundings;
+  const bool is_isolated = argc == 3 && strcmp(argv[1], "isolated") == 0;
+  const bool is_socket = is_isolated || (argc == 3 && strcmp(argv[1], "socket") == 0);
   if (!is_socket && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
-    write_line("usage: berth-resident socket FD | stdio\nStarted by the berth library; not for use by hand.\n");
+    write_line(
+        "usage: berth-resident socket FD | isolated FD | stdio\nStarted by the berth library; not for use by hand.\n");
     return 2;
   }
   fill_standard();
@@ -70,7 +73,8 @@ int main(int argc, char** argv) {
     fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
     fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK);
   }
-  auto* session = berth::resident::make<berth::resident::session>(
-      is_socket ? channel::mode::socket : channel::mode::stdio, in, out);
+  auto* session =
+      berth::resident::make<berth::resident::session>(is_socket ? channel::mode::socket : channel::mode::stdio, in, out,
+                                                      is_isolated ? surroundings::sandbox : surroundings::place);
   return session->run();
 }
