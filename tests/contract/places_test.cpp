@@ -7,6 +7,7 @@
 #include "support/async.hpp"
 #include "support/temp_dir.hpp"
 
+#include <cstdlib>
 #include <map>
 
 namespace berth::contract {
@@ -39,6 +40,25 @@ context make_framed(asio::io_context& io, std::string cwd) {
   return {io.get_executor(),
           make_process_backend(io.get_executor(), settings(std::move(cwd)), resident_transport::framed)};
 }
+
+context isolated(asio::io_context& io, std::string cwd, access_rule network) {
+  process_context_options options = settings(std::move(cwd));
+  // So that they are seen where the build lies below /tmp or /var/tmp.
+  options.isolation = isolation_settings().network(network).writable_roots({BERTH_TEST_PROGRAMS});
+  return make_process_context(io, std::move(options));
+}
+
+context make_isolated(asio::io_context& io, std::string cwd) { return isolated(io, std::move(cwd), access_rule::deny); }
+
+context make_isolated_online(asio::io_context& io, std::string cwd) {
+  return isolated(io, std::move(cwd), access_rule::allow);
+}
+
+/// Not all cases pass yet, so they run where BERTH_CONTRACT_ISOLATED is set.
+const place_kind isolated_kinds[] = {
+    {"isolated", make_isolated},
+    {"isolated-online", make_isolated_online},
+};
 
 const place_kind kinds[] = {
     {"process", make_host},
@@ -82,7 +102,12 @@ void add(const place_kind& kind, std::span<const contract_case> cases) {
 }
 
 int add_all() {
-  for (const place_kind& kind : kinds) {
+  std::vector<const place_kind*> all;
+  for (const place_kind& kind : kinds) all.push_back(&kind);
+  if (std::getenv("BERTH_CONTRACT_ISOLATED") != nullptr) {
+    for (const place_kind& kind : isolated_kinds) all.push_back(&kind);
+  }
+  for (const place_kind* kind : all) {
     for (const auto& list : {output_cases(),
                              volume_cases(),
                              input_cases(),
@@ -104,7 +129,7 @@ int add_all() {
                              background_life_cases(),
                              background_port_cases(),
                              terminal_cases()}) {
-      add(kind, list);
+      add(*kind, list);
     }
   }
   return 0;
