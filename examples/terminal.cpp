@@ -18,9 +18,11 @@ berth::task<void> type(berth::context place) {
   auto options = berth::terminal_options().size(100, 30).run(shell).on_data(show);
   auto terminal = co_await place.open_terminal(here, options);
 
-  co_await terminal.wait_for_output("> ", 10s);
+  auto prompt = co_await terminal.wait_for_output("> ", 10s);
+  const auto shown = prompt ? prompt->end() : 0;
   co_await terminal.write("stty size\n");
-  co_await terminal.wait_for_output("30 100", 10s);
+  // The next prompt, not the one that was there already. What is typed is echoed, and would be found as well.
+  co_await terminal.wait_for_output(berth::output_pattern("> ").from(shown), 10s);
   terminal.resize(80, 24);
   co_await terminal.write("stty size; exit\n");
   const auto status = co_await terminal.exited();

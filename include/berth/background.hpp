@@ -31,12 +31,27 @@ class BERTH_API output_pattern {
   /// Errors: invalid_argument when it is used, for one that does not compile.
   static output_pattern regex(std::string expression);
 
+  /// Looks at this stream from the offset on, not from its beginning: `from(match->end(), match->stream())` finds the next one.
+  /// A regular expression sees the line as if it began there.
+  output_pattern& from(std::uint64_t offset, output_stream stream = output_stream::std_out) & {
+    (stream == output_stream::std_out ? from_out_ : from_err_) = offset;
+    return *this;
+  }
+  output_pattern&& from(std::uint64_t offset, output_stream stream = output_stream::std_out) && {
+    return std::move(from(offset, stream));
+  }
+
   const std::string& text() const noexcept { return text_; }
   bool is_regex() const noexcept { return is_regex_; }
+  std::uint64_t begin(output_stream stream) const noexcept {
+    return stream == output_stream::std_out ? from_out_ : from_err_;
+  }
 
  private:
   std::string text_;
   bool is_regex_ = false;
+  std::uint64_t from_out_ = 0;
+  std::uint64_t from_err_ = 0;
 };
 
 /// Where an output was found.
@@ -49,6 +64,8 @@ class BERTH_API output_match {
   output_stream stream() const noexcept { return stream_; }
   /// Of its first byte in the stream.
   std::uint64_t offset() const noexcept { return offset_; }
+  /// Of the byte behind its last.
+  std::uint64_t end() const noexcept { return offset_ + text_.size(); }
   /// What matched.
   const std::string& text() const noexcept { return text_; }
 
@@ -84,9 +101,9 @@ class BERTH_API background {
   /// Waits for the end of the command and its output. After the command exits, its output is drained as by process::next.
   /// A handle that is destroyed ends it as `cancelled`.
   task<exit_status> wait() &;
-  /// Waits until the output shows the pattern on either stream, from its beginning as far as the log still has it. Nothing when the
-  /// time has passed, or the output ended without it. Text may span lines; the empty one is found at once. Offsets in what the log
-  /// has lost already are not searched.
+  /// Waits until the output shows the pattern on either stream, from its beginning (or output_pattern::from) as far as the log still
+  /// has it: what was there before the call is found too. Nothing when the time has passed, or the output ended without it. Text may
+  /// span lines; the empty one is found at once. Offsets in what the log has lost already are not searched.
   task<std::optional<output_match>> wait_for_output(output_pattern pattern, std::chrono::milliseconds deadline) &;
   /// Waits until a process of the command listens on this TCP port. False when the time has passed, or the command has ended and what
   /// it left running, if anything, did not listen for 2 s after that.

@@ -85,6 +85,7 @@ struct result {
   /// processes.
   std::size_t failures = 0;
   std::string first_failure = {};
+  bool given_up = false;  ///< nothing more was tried: its preparation failed, or all of its first ten samples
   summary numbers = {};
   std::vector<ratio> ratios = {};
   double limit = 0;  ///< see `subject::limit`
@@ -112,14 +113,15 @@ struct report {
   BERTH_API bool ok() const noexcept;
 };
 
-/// Those whose name is one of these or begins with it, and the bases of those; all where no name is given. Throws
-/// errc::invalid_argument for a name that fits none, or a base that is missing.
+/// Those that are named, and the bases of those; all where no name is given. A name is that of one bench; else of a group, "exec" of
+/// all "exec/..."; else the beginning of some, as "exec/cur". Throws errc::invalid_argument for a name that fits none, or a base that
+/// is missing.
 BERTH_API std::vector<subject> choose(const std::vector<subject>& all, const std::vector<std::string>& names);
 
 /// Measures. Subjects that are bases of one another, and points of one curve, take turns; the others follow one another.
 ///
 /// A subject whose first ten samples all fail is given up.
-/// Errors: invalid_argument for a subject without a name or a sample, or two of one name.
+/// Errors: invalid_argument for a subject without a name or a sample, two of one name, or a base of another unit or direction.
 /// Cancel: ends the sample under way and drops it, runs what has to be finished, and gives the report of what came.
 BERTH_API task<report> run(std::vector<subject> subjects);
 BERTH_API task<report> run(std::vector<subject> subjects, options how);
@@ -127,22 +129,26 @@ BERTH_API task<report> run(std::vector<subject> subjects, options how);
 /// How a result stands to one of an earlier run.
 struct change {
   enum class kind {
-    same,     ///< within noise
+    same,     ///< by less than a tenth
     better,   ///< by more than noise
     worse,    ///< by more than noise
-    unknown,  ///< too few samples, or not measured then
+    unclear,  ///< by a tenth or more, which may be noise
+    unknown,  ///< too few samples, or not measured both times
   };
 
   std::string name;
-  std::string of;  ///< what is compared: "ratio to exec/floor", or "p50"
-  double before = 0;
-  double now = 0;
+  std::string of;                     ///< what is compared: "ratio to exec/floor", or "p50"
+  std::optional<double> before = {};  ///< nothing where it was not measured, or in another unit
+  std::optional<double> now = {};
   kind verdict = kind::unknown;
 };
 
 /// Compares the ratio to the first base that both runs have, else the medians. What differs by more than noise: by at least a tenth,
 /// and the intervals that hold the two with 95 % confidence do not meet. docs/benchmarks.md has the formula.
 BERTH_API std::vector<change> compare(const report& before, const report& now);
+
+/// Where the machines or the builds of two runs are not the same, a line for each: processor, kernel, build.
+BERTH_API std::vector<std::string> differences(const environment& before, const environment& now);
 
 /// Forms of a report: a table for people; one JSON document with all samples; a line for each result; a page that needs no other
 /// file; the ratios as one SVG picture. docs/benchmarks.md describes them.

@@ -30,16 +30,24 @@ void mark(const std::vector<subject>& all, std::vector<bool>& chosen, std::size_
   }
 }
 
-void mark_called(const std::vector<subject>& all, std::vector<bool>& chosen, const std::string& name) {
-  const auto whole = index_of(all, name);
-  if (whole != none) return mark(all, chosen, whole);
+/// Whether there is any.
+bool mark_beginning(const std::vector<subject>& all, std::vector<bool>& chosen, const std::string& beginning) {
   bool found = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].name.starts_with(name)) continue;
+    if (!all[i].name.starts_with(beginning)) continue;
     mark(all, chosen, i);
     found = true;
   }
-  if (!found || name.empty()) throw error(errc::invalid_argument, fmt::format("no bench is called '{}'", name));
+  return found;
+}
+
+/// A bench of this name alone, else a group, else what begins so.
+void mark_called(const std::vector<subject>& all, std::vector<bool>& chosen, const std::string& name) {
+  const auto whole = index_of(all, name);
+  if (whole != none) return mark(all, chosen, whole);
+  if (!name.empty() && mark_beginning(all, chosen, name + '/')) return;
+  if (name.empty() || !mark_beginning(all, chosen, name))
+    throw error(errc::invalid_argument, fmt::format("no bench is called '{}'", name));
 }
 
 double factor_of(char unit) {

@@ -11,10 +11,22 @@ namespace berth::bench {
 /// As many digits as are worth reading: 3 for small numbers, none behind the point for large ones.
 std::string digits(double value);
 
-/// "better", "worse", "same", "new".
+/// The same, or `-` without samples.
+std::string digits_of(const result& what, double value);
+
+/// "better", "worse", "same", "unclear", "unknown".
 std::string_view word_of(change::kind verdict);
 
-/// Whether a ratio or p99 holds its bar; empty where there is none.
-std::string verdict_of(double value, double bar);
+/// "150 before, 158 now", or "not measured then, 158 now".
+std::string before_and_now(const change& what);
+
+/// Whether a ratio or p99 of so many samples holds its bar; empty where there is none.
+std::string verdict_of(double value, double bar, std::size_t samples);
+
+/// How many samples a ratio stands on: those of the side that has fewer.
+std::size_t samples_behind(const report& what, const result& ours, const ratio& to);
+
+/// "10 times, given up, first: it broke".
+std::string failure_words(const result& what);
 
 }  // namespace berth::bench

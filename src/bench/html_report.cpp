@@ -61,8 +61,8 @@ void add_warnings(std::string& page, const report& what) {
   for (const auto& each : what.warnings) page += "<li>" + escaped(each) + "</li>";
   for (const auto& each : what.results) {
     if (each.failures == 0) continue;
-    fmt::format_to(std::back_inserter(page), "<li>{}: {} failures, first: {}</li>", escaped(each.name), each.failures,
-                   escaped(each.first_failure));
+    fmt::format_to(std::back_inserter(page), "<li>{}: failed {}</li>", escaped(each.name),
+                   escaped(failure_words(each)));
   }
   page += "</ul></section>\n";
 }
@@ -80,7 +80,11 @@ scale scale_of(const results& shown) {
 }
 
 std::string limit_words(const result& what) {
-  return what.limit > 0 ? ", " + verdict_of(what.numbers.p99, what.limit) : "";
+  return what.limit > 0 && what.numbers.n > 0 ? ", " + verdict_of(what.numbers.p99, what.limit, what.numbers.n) : "";
+}
+
+std::string figure_of(const result& what, double value) {
+  return what.numbers.n == 0 ? "-" : escaped(with_unit(value, what.unit));
 }
 
 void add_distributions(std::string& page, const report& what, const results& shown) {
@@ -92,8 +96,8 @@ void add_distributions(std::string& page, const report& what, const results& sho
                    escaped(each->name), each->numbers.n, distribution_plot(*each, along, is_base(what, *each)));
     fmt::format_to(std::back_inserter(page),
                    R"(<div class="figures"><b>{}</b><small>p90 {}</small><small>p99 {}{}</small></div></div>)",
-                   escaped(with_unit(each->numbers.p50, unit)), escaped(with_unit(each->numbers.p90, unit)),
-                   escaped(with_unit(each->numbers.p99, unit)), limit_words(*each));
+                   figure_of(*each, each->numbers.p50), figure_of(*each, each->numbers.p90),
+                   figure_of(*each, each->numbers.p99), limit_words(*each));
   }
   fmt::format_to(
       std::back_inserter(page),
@@ -103,13 +107,12 @@ void add_distributions(std::string& page, const report& what, const results& sho
   page += '\n';
 }
 
-std::string ratio_words(const ratio& what) {
+std::string ratio_words(const ratio& what, std::size_t samples) {
   if (what.bar <= 0) return fmt::format("<b>{:.2f}</b>", what.value);
-  return fmt::format("<b>{:.2f}</b><small>{} {}</small>", what.value, what.value <= what.bar ? "within" : "MISSED",
-                     what.bar);
+  return fmt::format("<b>{:.2f}</b><small>{}</small>", what.value, verdict_of(what.value, what.bar, samples));
 }
 
-void add_ratios(std::string& page, const results& shown) {
+void add_ratios(std::string& page, const report& what, const results& shown) {
   double most = 1.3;
   bool any = false;
   for (const auto* each : shown) {
@@ -125,7 +128,8 @@ void add_ratios(std::string& page, const results& shown) {
     for (const auto& to : each->ratios) {
       fmt::format_to(std::back_inserter(page),
                      R"(<div class="row"><b>{}<small>to {}</small></b>{}<div class="figures">{}</div></div>)",
-                     escaped(each->name), escaped(to.base), ratio_plot(to, most), ratio_words(to));
+                     escaped(each->name), escaped(to.base), ratio_plot(to, most),
+                     ratio_words(to, samples_behind(what, *each, to)));
       page += '\n';
     }
   }
@@ -137,7 +141,7 @@ void add_group(std::string& page, const report& what, const std::string& name, c
   std::map<std::string, results> of_unit;
   for (const auto* each : shown) of_unit[each->unit].push_back(each);
   for (const auto& [unit, some] : of_unit) add_distributions(page, what, some);
-  add_ratios(page, shown);
+  add_ratios(page, what, shown);
   page += "</section>\n";
 }
 
@@ -172,7 +176,7 @@ void add_table(std::string& page, const report& what, const std::vector<change>&
     fmt::format_to(std::back_inserter(page), "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", escaped(each.name),
                    escaped(each.unit), numbers.n, each.failures);
     for (const double value : {numbers.min, numbers.p50, numbers.p90, numbers.p99, numbers.max}) {
-      page += "<td>" + digits(value) + "</td>";
+      page += "<td>" + digits_of(each, value) + "</td>";
     }
     std::string text;
     for (const auto& to : each.ratios) {
@@ -183,13 +187,13 @@ void add_table(std::string& page, const report& what, const std::vector<change>&
   page += "</tbody></table></div></section>\n";
   if (changes.empty()) return;
   page +=
-      R"(<section><h2>Changes</h2><p class="quiet">Beyond noise: by a tenth at least, and the intervals of both do not meet.</p>)"
+      R"(<section><h2>Changes</h2><p class="quiet">Beyond noise: by a tenth at least, and the intervals of both do not meet. Unclear: by a tenth, but they meet.</p>)"
       R"(<div class="scroll"><table><thead><tr><th>bench</th><th>before</th><th>now</th><th></th></tr></thead><tbody>)";
   for (const auto& each : changes) {
     fmt::format_to(std::back_inserter(page),
                    "<tr><td>{}, {}</td><td>{}</td><td>{}</td><td><span class=\"{}\">{}</span></td></tr>\n",
-                   escaped(each.name), escaped(each.of), digits(each.before), digits(each.now), word_of(each.verdict),
-                   word_of(each.verdict));
+                   escaped(each.name), escaped(each.of), each.before ? digits(*each.before) : "not measured then",
+                   each.now ? digits(*each.now) : "not measured now", word_of(each.verdict), word_of(each.verdict));
   }
   page += "</tbody></table></div></section>\n";
 }

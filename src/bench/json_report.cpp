@@ -18,7 +18,11 @@ json number(const result& what, double value) {
 
 json object_of(const result& what) {
   json_object ratios;
+  json_object bars;
   for (const auto& each : what.ratios) ratios.append(each.base, std::round(each.value * 10000) / 10000);
+  for (const auto& each : what.ratios) {
+    if (each.bar > 0) bars.append(each.base, each.bar);
+  }
   json_array samples;
   for (const double each : what.samples) samples.emplace_back(rounded(each));
   json_object members;
@@ -33,6 +37,7 @@ json object_of(const result& what) {
   members.append("p99", number(what, what.numbers.p99));
   members.append("max", number(what, what.numbers.max));
   members.append("ratios", std::move(ratios));
+  members.append("bars", std::move(bars));
   members.append("samples", std::move(samples));
   return members;
 }
@@ -61,7 +66,8 @@ result result_of(const json& members) {
   if (failures < 0) throw error(errc::protocol, "failures are less than none");
   read.failures = static_cast<std::size_t>(failures);
   for (const auto& [base, value] : members.at("ratios").as_object()) {
-    read.ratios.push_back({.base = base, .value = value.as_double()});
+    const json& bar = members["bars"][base];
+    read.ratios.push_back({.base = base, .value = value.as_double(), .bar = bar.is_null() ? 0 : bar.as_double()});
   }
   for (const auto& each : members.at("samples").as_array()) read.samples.push_back(each.as_double());
   read.numbers = summarize(read.samples);
@@ -89,6 +95,10 @@ std::string to_json(const report& what) {
   json_object members;
   members.append("results", std::move(results));
   members.append("environment", object_of(what.machine));
+  json_array warnings;
+  for (const auto& each : what.warnings) warnings.emplace_back(each);
+  members.append("warnings", std::move(warnings));
+  members.append("interrupted", what.interrupted);
   return json(std::move(members)).dump() + '\n';
 }
 
@@ -97,6 +107,13 @@ report from_json(std::string_view text) {
   report read;
   for (const auto& each : document.at("results").as_array()) read.results.push_back(result_of(each));
   read.machine = environment_of(document.at("environment"));
+  // Documents of earlier versions have neither these nor `bars`.
+  if (const json& warnings = document["warnings"]; !warnings.is_null()) {
+    for (const auto& each : warnings.as_array()) read.warnings.push_back(each.as_string());
+  }
+  if (const json& interrupted = document["interrupted"]; !interrupted.is_null()) {
+    read.interrupted = interrupted.as_bool();
+  }
   return read;
 }
 

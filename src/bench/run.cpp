@@ -35,7 +35,6 @@ struct running {
   std::vector<subject> subjects;
   options how;
   report so_far;
-  std::vector<bool> given_up;
   std::size_t done = 0;
   std::size_t total = 0;
 };
@@ -89,7 +88,7 @@ task<void> take_turn(shared_run all, std::size_t index, bool counts) {
   ++all->done;
   auto work = keep_sample(what.sample, counts ? &into.samples : nullptr);
   co_await attempt(all, index, std::move(work));
-  all->given_up[index] = into.samples.empty() && into.failures >= given_up_after;
+  into.given_up = into.samples.empty() && into.failures >= given_up_after;
 }
 
 task<void> measure(shared_run all, indices group) {
@@ -101,11 +100,12 @@ task<void> measure(shared_run all, indices group) {
     if (!all->subjects[index].prepare) continue;
     auto work = all->subjects[index].prepare();
     const bool prepared = co_await attempt(all, index, std::move(work));
-    if (!prepared) all->given_up[index] = true;
+    all->so_far.results[index].given_up = !prepared;
   }
   for (int round = first; round < last; ++round) {
     for (const auto index : group) {
-      if (round < -warmup_of(*all, index) || round >= runs_of(*all, index) || all->given_up[index]) continue;
+      if (round < -warmup_of(*all, index) || round >= runs_of(*all, index) || all->so_far.results[index].given_up)
+        continue;
       co_await let_others_run();
       co_await take_turn(all, index, round >= 0);
     }
@@ -164,6 +164,17 @@ task<void> measure_all(shared_run all) {
   }
 }
 
+/// A ratio of other things would be no ratio. A base that is not there is none: half of a suite is measured like that.
+void require_comparable(const running& all, const subject& one) {
+  for (const auto& other : all.subjects) {
+    const bool is_base =
+        std::any_of(one.bases.begin(), one.bases.end(), [&](const base& to) { return to.name == other.name; });
+    if (!is_base || (other.unit == one.unit && other.direction == one.direction)) continue;
+    const auto words = fmt::format("{}: its base {} has another unit or direction", one.name, other.name);
+    throw error(errc::invalid_argument, words);
+  }
+}
+
 /// Throws for what cannot be measured.
 void require_sound(const running& all) {
   std::set<std::string_view> names;
@@ -171,6 +182,7 @@ void require_sound(const running& all) {
     if (each.name.empty() || !each.sample) throw error(errc::invalid_argument, "a subject needs a name and a sample");
     if (!names.insert(each.name).second) throw error(errc::invalid_argument, "two subjects are called " + each.name);
   }
+  for (const auto& each : all.subjects) require_comparable(all, each);
   if (all.how.runs.value_or(1) < 1) throw error(errc::invalid_argument, "runs: at least 1");
   if (all.how.warmup.value_or(0) < 0) throw error(errc::invalid_argument, "warmup: at least 0");
 }
@@ -181,7 +193,6 @@ shared_run begin_run(std::vector<subject> subjects, options how) {
   all->how = std::move(how);
   require_sound(*all);
   all->so_far.machine = this_machine();
-  all->given_up.resize(all->subjects.size(), false);
   for (std::size_t i = 0; i < all->subjects.size(); ++i) {
     const auto& each = all->subjects[i];
     result empty{.name = each.name, .unit = each.unit, .direction = each.direction, .limit = each.limit};
@@ -192,7 +203,8 @@ shared_run begin_run(std::vector<subject> subjects, options how) {
   return all;
 }
 
-task<report> run_begun(shared_run all) {
+task<report> run_whole(std::vector<subject> subjects, options how) {
+  const auto all = begin_run(std::move(subjects), std::move(how));
   try {
     co_await measure_all(all);
   } catch (const std::system_error& failure) {
@@ -207,8 +219,6 @@ task<report> run_begun(shared_run all) {
 
 task<report> run(std::vector<subject> subjects) { return run(std::move(subjects), options()); }
 
-task<report> run(std::vector<subject> subjects, options how) {
-  return run_begun(begin_run(std::move(subjects), std::move(how)));
-}
+task<report> run(std::vector<subject> subjects, options how) { return run_whole(std::move(subjects), std::move(how)); }
 
 }  // namespace berth::bench

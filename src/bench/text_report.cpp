@@ -9,23 +9,27 @@
 namespace berth::bench {
 namespace {
 
+/// With fewer a missed bar says little.
+constexpr std::size_t few_samples = 20;
+
 std::string cells_of(const result& what, std::size_t widest) {
   const auto& numbers = what.numbers;
   return fmt::format("{:<{}} {:>7} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}", what.name, widest, what.unit, numbers.n,
-                     digits(numbers.min), digits(numbers.p50), digits(numbers.p90), digits(numbers.p99),
-                     digits(numbers.max));
+                     digits_of(what, numbers.min), digits_of(what, numbers.p50), digits_of(what, numbers.p90),
+                     digits_of(what, numbers.p99), digits_of(what, numbers.max));
 }
 
 /// Each on a line of its own, below one another.
-std::string ratios_of(const result& what, std::size_t indent) {
+std::string ratios_of(const report& whole, const result& what, std::size_t indent) {
   std::string text;
   for (const auto& each : what.ratios) {
     if (!text.empty()) text += '\n' + std::string(indent, ' ');
     text += fmt::format("{:.3f} of {}", each.value, each.base);
-    if (each.bar > 0) text += fmt::format(" ({})", verdict_of(each.value, each.bar));
+    if (each.bar <= 0) continue;
+    text += fmt::format(" ({})", verdict_of(each.value, each.bar, samples_behind(whole, what, each)));
   }
   if (what.limit > 0 && what.numbers.n > 0) {
-    text += fmt::format("{}p99 {}", text.empty() ? "" : ", ", verdict_of(what.numbers.p99, what.limit));
+    text += fmt::format("{}p99 {}", text.empty() ? "" : ", ", verdict_of(what.numbers.p99, what.limit, what.numbers.n));
   }
   return text;
 }
@@ -57,15 +61,35 @@ std::string_view word_of(change::kind verdict) {
       return "better";
     case change::kind::worse:
       return "worse";
+    case change::kind::unclear:
+      return "unclear";
     case change::kind::unknown:
       break;
   }
   return "unknown";
 }
 
-std::string verdict_of(double value, double bar) {
+std::string digits_of(const result& what, double value) { return what.numbers.n == 0 ? "-" : digits(value); }
+
+std::string before_and_now(const change& what) {
+  const auto then = what.before ? digits(*what.before) + " before" : "not measured then";
+  const auto today = what.now ? digits(*what.now) + " now" : "not measured now";
+  return then + ", " + today;
+}
+
+std::string verdict_of(double value, double bar, std::size_t samples) {
   if (bar <= 0) return "";
-  return fmt::format("{} {}", value <= bar ? "within" : "MISSED", bar);
+  if (value <= bar) return fmt::format("within {}", bar);
+  return samples < few_samples ? fmt::format("over {}, few samples", bar) : fmt::format("MISSED {}", bar);
+}
+
+std::size_t samples_behind(const report& what, const result& ours, const ratio& to) {
+  const auto* const base = result_called(what, to.base);
+  return base == nullptr ? ours.numbers.n : std::min(ours.numbers.n, base->numbers.n);
+}
+
+std::string failure_words(const result& what) {
+  return fmt::format("{} times{}, first: {}", what.failures, what.given_up ? ", given up" : "", what.first_failure);
 }
 
 std::string to_text(const report& what, const std::vector<change>& changes) {
@@ -75,18 +99,17 @@ std::string to_text(const report& what, const std::vector<change>& changes) {
                                  "min", "p50", "p90", "p99", "max", "ratio, below 1 is better");
   for (const auto& each : what.results) {
     std::string line = cells_of(each, widest) + "  ";
-    line += ratios_of(each, line.size());
+    line += ratios_of(what, each, line.size());
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
   for (const auto& each : changes) {
-    fmt::format_to(std::back_inserter(text), "{:<8} {}: {} {} before, {} now\n", word_of(each.verdict), each.name,
-                   each.of, digits(each.before), digits(each.now));
+    fmt::format_to(std::back_inserter(text), "{:<8} {}: {} {}\n", word_of(each.verdict), each.name, each.of,
+                   before_and_now(each));
   }
   for (const auto& each : what.results) {
     if (each.failures == 0) continue;
-    fmt::format_to(std::back_inserter(text), "failed   {}: {} times, first: {}\n", each.name, each.failures,
-                   each.first_failure);
+    fmt::format_to(std::back_inserter(text), "failed   {}: {}\n", each.name, failure_words(each));
   }
   for (const auto& each : what.warnings) text += "warning  " + each + '\n';
   return text;

@@ -5,6 +5,7 @@
 #include "cli/bench_peers.hpp"
 #include "cli/bench_progress.hpp"
 #include "cli/orderly_end.hpp"
+#include "cli/unfinished_files.hpp"
 #include "core/task_group.hpp"
 #include "suite/suite.hpp"
 
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -27,8 +29,8 @@ namespace berth::cli {
 const std::string_view bench_help = R"(Usage: berth bench [OPTIONS] [NAME...]
 
 Measures what this library costs on this machine, against floors of plain system calls. What is
-compared takes turns, one sample each. NAME is a bench, or the beginning of some; their bases are
-measured too.
+compared takes turns, one sample each. NAME is a bench ("exec/host"); else a group ("exec": all
+exec/...); else the beginning of some ("exec/cur"). Their bases are measured too.
 
   berth bench --list
   berth bench exec/host
@@ -51,7 +53,8 @@ Options:
   --list          what can be measured, with the bases
   -h, --help      this text
 
-A ratio below 1 is always better than the base. INT ends it with a report of what there is.
+A ratio below 1 is always better than the base. INT ends it with a report of what there is. Files
+are written at the end; earlier ones stay until then, and where there was no sample.
 
 Exit code: 0, or 1 where a sample failed or something was left behind.
 )";
@@ -61,9 +64,10 @@ namespace {
 struct bench_options {
   bench::options how;
   words names;
-  report_files files;
+  report_paths files;
   std::optional<bench::report> before;
   found_peers peers;
+  bool with_peers = false;
   bool list = false;
   bool progress = false;
 };
@@ -85,9 +89,8 @@ bench_options read_options(const CLI::App& app, words names) {
   read.progress = app.count("--progress") > 0 || ::isatty(STDERR_FILENO) == 1;
   if (read.list) return read;
   if (const auto path = last_value_of(app, "--compare")) read.before = read_report(*path);
-  const report_paths paths{last_value_of(app, "--json"), last_value_of(app, "--csv"), last_value_of(app, "--html"),
-                           last_value_of(app, "--svg")};
-  read.files = report_files(paths);
+  read.files = {last_value_of(app, "--json"), last_value_of(app, "--csv"), last_value_of(app, "--html"),
+                last_value_of(app, "--svg")};
   return read;
 }
 
@@ -107,10 +110,14 @@ task<int> show_list(const suite::subjects& all) {
   return give(print_text(text));
 }
 
-suite::subjects chosen_of(const suite::subjects& all, const words& names) {
+suite::subjects chosen_of(const suite::subjects& all, const bench_options& asked) {
   try {
-    return bench::choose(all, names);
+    return bench::choose(all, asked.names);
   } catch (const error& failure) {
+    for (const auto& name : asked.names) {
+      const auto words = peer_words(name, asked.peers, asked.with_peers);
+      if (!words.empty()) throw usage_error(words);
+    }
     throw usage_error(failure.message() + "; --list names them");
   }
 }
@@ -146,7 +153,7 @@ task<void> end_by_signal(std::shared_ptr<measuring> its) {
     if (its->finished) co_return;
     throw;
   }
-  its->signals.clear();  // a second one ends us the usual way
+  end_by_signals();  // a second one does
   its->group.cancel();
 }
 
@@ -155,8 +162,37 @@ int code_of(const measuring& its) {
   return its.report.ok() ? 0 : 1;
 }
 
+bool has_samples(const bench::report& what) {
+  return std::any_of(what.results.begin(), what.results.end(), [](const auto& each) { return each.numbers.n > 0; });
+}
+
+/// The files, then the table, which comes also where a file could not be written.
+int show_report(const measuring& its, report_files& files, const std::optional<bench::report>& before) {
+  std::vector<bench::change> changes;
+  auto shown = its.report;
+  if (before) {
+    changes = bench::compare(*before, shown);
+    for (auto& each : bench::differences(before->machine, shown.machine)) shown.warnings.push_back(std::move(each));
+  }
+  std::exception_ptr failure;
+  if (!has_samples(shown)) {
+    if (files.any()) print_error("bench", "there is no sample: no report is written, and earlier ones stay");
+  } else {
+    try {
+      files.write(its.report, shown, changes);
+    } catch (const std::system_error&) {
+      failure = std::current_exception();
+    }
+  }
+  const int printed = print_text(bench::to_text(shown, changes));
+  if (failure) std::rethrow_exception(failure);
+  return printed == 0 ? code_of(its) : printed;
+}
+
 task<int> run_benches(asio::io_context& io, suite::subjects chosen, bench_options asked) {
   auto its = std::make_shared<measuring>(io);
+  end_by_signals();                 // until somebody listens
+  report_files files(asked.files);  // before `its`, which gives up the signals, they are gone
   listen_for(its->signals, {SIGINT, SIGTERM, SIGHUP});
   progress_line line(asked.progress);
   asked.how.on_progress = [&line](const bench::progress& now) { line.show(now); };
@@ -168,11 +204,7 @@ task<int> run_benches(asio::io_context& io, suite::subjects chosen, bench_option
   line.clear();
   if (failure) std::rethrow_exception(failure);
   note_versions(its->report, asked.peers);
-  std::vector<bench::change> changes;
-  if (asked.before) changes = bench::compare(*asked.before, its->report);
-  asked.files.write(its->report, changes);
-  const int printed = print_text(bench::to_text(its->report, changes));
-  co_return printed == 0 ? code_of(*its) : printed;
+  co_return show_report(*its, files, asked.before);
 }
 
 }  // namespace
@@ -193,13 +225,14 @@ task<int> bench_command(asio::io_context& io, words arguments) {
   auto asked = read_options(app, std::move(sorted.command));
   auto all = suite::whole_suite(io);
   const auto folder = last_value_of(app, "--peers-in");
-  if (folder || app.count("--peers") > 0) asked.peers = find_peers(io, folder);
+  asked.with_peers = folder || app.count("--peers") > 0;
+  if (asked.with_peers) asked.peers = find_peers(io, folder);
   add_peers(all, asked.peers);
   if (asked.list) {
     name_missing(asked.peers, all);
     return show_list(all);
   }
-  auto chosen = chosen_of(all, asked.names);
+  auto chosen = chosen_of(all, asked);
   name_missing(asked.peers, chosen);
   return run_benches(io, std::move(chosen), std::move(asked));
 }

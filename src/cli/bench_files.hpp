@@ -1,10 +1,10 @@
 #pragma once
 /// The files that `berth bench` reads and writes.
 
+#include "cli/report_file.hpp"
+
 #include <berth/bench.hpp>
 
-#include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,26 +18,21 @@ struct report_paths {
   std::optional<std::string> json, csv, html, svg;
 };
 
-/// Opened before anything is measured, so that no run is lost to a path that cannot be.
+/// Opened before anything is measured, so that no run is lost to a path that cannot be. Earlier files stay until `write`.
 class report_files {
  public:
   report_files() = default;
-  /// Throws usage_error for one that cannot be written.
+  /// Throws usage_error for one that cannot be written, or two that are one.
   explicit report_files(const report_paths& paths);
 
-  /// Throws std::system_error.
-  void write(const bench::report& what, const std::vector<bench::change>& changes);
+  /// Whether any was asked for.
+  bool any() const noexcept;
+
+  /// `shown` is the same for people, with warnings that are of the comparison. Throws std::system_error, after the other files.
+  void write(const bench::report& what, const bench::report& shown, const std::vector<bench::change>& changes);
 
  private:
-  using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-  static file open(const std::optional<std::string>& path);
-  static void put(const file& into, const std::string& text);
-
-  file json_{nullptr, std::fclose};
-  file csv_{nullptr, std::fclose};
-  file html_{nullptr, std::fclose};
-  file svg_{nullptr, std::fclose};
+  std::vector<std::optional<report_file>> files_;  // JSON, CSV, HTML, SVG
 };
 
 }  // namespace berth::cli

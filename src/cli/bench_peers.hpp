@@ -20,6 +20,9 @@ found_peers find_peers(asio::io_context& io, const std::optional<std::string>& f
 /// Adds what they do. Throws usage_error for a bench that is none for peers.
 void add_peers(suite::subjects& all, const found_peers& peers);
 
+/// Why there is no bench of this name, where it is that of a peer; else empty.
+std::string peer_words(const std::string& name, const found_peers& peers, bool asked);
+
 /// A line on standard error for each missing one that would have been measured.
 void name_missing(const found_peers& peers, const suite::subjects& chosen);
 

@@ -113,11 +113,11 @@ task<int> examine(asio::io_context& io, bool as_objects) {
 }  // namespace
 
 task<int> doctor_command(asio::io_context& io, words arguments) {
-  CLI::App app;
+  CLI::App app("", "doctor");
   app.set_help_flag("");
   for (const char* names : {"--json", "-h,--help"}) app.add_flag(names);
   const auto divided = divide_words(app, arguments);
-  if (!divided.command.empty()) throw usage_error("doctor takes no arguments");
+  if (!divided.command.empty()) throw usage_error("takes no arguments");
   parse_options(app, divided.options);
   if (app.count("--help") > 0) return show_help(doctor_help);
   return examine(io, app.count("--json") > 0);

@@ -1,15 +1,12 @@
 #include "cli/env_file.hpp"
 
 #include "cli/subcommand.hpp"
+#include "os/whole_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <system_error>
 
 namespace berth::cli {
 namespace {
@@ -22,19 +19,11 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 }
 
 std::string read_file(const std::string& path, std::string_view where) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd == -1) refuse(where, std::strerror(errno));
-  std::string bytes;
-  std::array<char, 4096> buffer;
-  ssize_t count = 0;
-  do {
-    count = ::read(fd, buffer.data(), buffer.size());
-    if (count > 0) bytes.append(buffer.data(), static_cast<std::size_t>(count));
-  } while (count > 0 || (count == -1 && errno == EINTR));
-  const int failure = count == -1 ? errno : 0;
-  ::close(fd);
-  if (failure != 0) refuse(where, std::strerror(failure));
-  return bytes;
+  try {
+    return whole_file(path);
+  } catch (const std::system_error& failure) {
+    refuse(where, failure.code().message());
+  }
 }
 
 }  // namespace

@@ -37,11 +37,9 @@ process_context_options context_options(const exec_options& given) {
   process_context_options options;
   options.inherit_env = given.inherit_env;
   options.login_environment = given.login_env;
-  if (given.login_env) {
-    options.log = [](log_level level, std::string_view text) {
-      if (level == log_level::warning) print_error("exec", text);
-    };
-  }
+  options.log = [](log_level level, std::string_view text) {
+    if (level == log_level::warning) print_error("exec", text);
+  };
   return options;
 }
 

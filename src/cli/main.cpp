@@ -105,7 +105,7 @@ int run(words arguments) {
   arguments.erase(arguments.begin());
   const bool names_itself = !arguments.empty() && (arguments.front() == "help" || arguments.front() == "version");
   if (first == "version" || first == "--version") {
-    if (!arguments.empty()) throw usage_error("version takes no arguments");
+    if (!arguments.empty()) throw usage_error("takes no arguments");
     return print_text(fmt::format("berth {}\n", version));
   }
   if (first == "help" || first == "--help" || first == "-h") {

@@ -60,10 +60,10 @@ class output_hunt {
 
  private:
   struct one {
-    one(output_stream of, const output_pattern& what) : stream(of), search(what) {}
+    one(output_stream of, const output_pattern& what) : stream(of), search(what), next(what.begin(of)) {}
     output_stream stream;
     output_search search;
-    std::uint64_t next = 0;
+    std::uint64_t next;
     clock::time_point rest_due{};
   };
 

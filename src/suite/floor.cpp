@@ -23,6 +23,15 @@ std::vector<char*> pointers_to(const std::vector<std::string>& argv) {
   return words;
 }
 
+/// Its wait status; a signal for us may interrupt the wait.
+int ended(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) != pid) {
+    if (errno != EINTR) throw_errno(errno, "waitpid");
+  }
+  return status;
+}
+
 }  // namespace
 
 pid_t start_bare(const std::vector<std::string>& argv, int std_out) {
@@ -37,7 +46,7 @@ pid_t start_bare(const std::vector<std::string>& argv, int std_out) {
   }
   if (pid < 0) throw_errno(errno, "vfork");
   if (exec_error == 0) return pid;
-  ::waitpid(pid, nullptr, 0);
+  (void)ended(pid);
   throw_errno(exec_error, argv[0]);
 }
 
@@ -55,8 +64,7 @@ pid_t start_on_terminal(const std::vector<std::string>& argv, const std::string&
 }
 
 void wait_bare(pid_t pid) {
-  int status = 0;
-  if (::waitpid(pid, &status, 0) != pid) throw_errno(errno, "waitpid");
+  const int status = ended(pid);
   if (status != 0) throw std::runtime_error("wait status " + std::to_string(status));
 }
 
@@ -78,7 +86,10 @@ void bare_pipe::close_write_end() {
 }
 
 std::size_t read_some(int fd, char* into, std::size_t size) {
-  const auto got = ::read(fd, into, size);
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, into, size);
+  } while (got < 0 && errno == EINTR);
   if (got < 0) throw_errno(errno, "read");
   return static_cast<std::size_t>(got);
 }

@@ -120,6 +120,7 @@ task<void> open_peer(shared_peer its) {
 
 task<double> ask_peer(shared_peer its, std::string request) {
   if (!its->failure.empty()) throw std::runtime_error(its->failure);
+  if (!its->unread.empty()) give_up(*its, "it talks unasked: " + on_one_line(its->unread));
   const auto line = co_await answer_to(its, std::move(request) + '\n');
   if (const auto told = behind("error", line)) throw std::runtime_error(on_one_line(*told));
   const auto nanoseconds = number_in(behind("ok", line).value_or(""));

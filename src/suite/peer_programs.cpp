@@ -1,17 +1,17 @@
 #include "suite/peer_programs.hpp"
 
+#include "bench/curve.hpp"
 #include "core/json.hpp"
+#include "os/whole_file.hpp"
 #include "suite/floor.hpp"
 
 #include <berth/error.hpp>
 
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -22,13 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* list_name = "peers.json";
-
-std::string whole_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) throw std::system_error(errno, std::generic_category(), path.string());
-  return text;
-}
 
 std::vector<std::string> texts_of(const json& list) {
   std::vector<std::string> texts;
@@ -63,9 +56,18 @@ std::string lacking(const peer_program& what, const std::vector<std::string>& ne
   return "";
 }
 
+/// It stands in tables, behind the name of a bench.
+void require_name(const std::string& name) {
+  const bool is_plain =
+      std::all_of(name.begin(), name.end(), [](unsigned char each) { return each > ' ' && each < 0x7f; });
+  if (name.empty() || !is_plain) throw error(errc::protocol, "a peer's name is of ASCII characters without blanks");
+  if (bench::curve_point_of("x/" + name)) throw error(errc::protocol, name + ": a peer's name ends in no number");
+}
+
 peer_program program_of(const std::string& folder, const std::string& name, const json& members) {
+  require_name(name);
   peer_program read{.name = name, .folder = folder, .run = texts_of(members.at("run"))};
-  if (read.run.empty()) throw error(errc::protocol, name + ": run is empty");
+  if (read.run.empty() || read.run.front().empty()) throw error(errc::protocol, name + ": run is empty");
   for (const auto& [bench, bar] : members.at("does").as_object()) {
     read.works.push_back({.bench = bench, .bar = bar.as_double()});
   }
@@ -79,18 +81,24 @@ peer_program program_of(const std::string& folder, const std::string& name, cons
 
 std::vector<peer_program> peers_in(const std::string& folder) {
   const auto whole = fs::absolute(folder).lexically_normal();
-  const json list = json::parse(whole_file(whole / list_name));
+  const json list = json::parse(whole_file((whole / list_name).string()));
   std::vector<peer_program> all;
   for (const auto& [name, members] : list.as_object()) all.push_back(program_of(whole.string(), name, members));
   return all;
 }
 
-std::string own_peers_folder() {
+std::vector<std::string> own_peers_folders() {
   const auto beside = fs::path(own_path()).parent_path();
+  std::vector<std::string> all;
   // Installed; then of a build folder such as build/release: what ./dev bench --peers made, or the source tree itself.
-  for (const char* where : {"../share/berth/peers", "../../peers", "../../../bench/peers", "../../bench/peers"}) {
-    const auto folder = (beside / where).lexically_normal();
-    if (fs::exists(folder / list_name)) return folder.string();
+  for (const char* where : {"../share/berth/peers", "../../peers", "../../../bench/peers", "../../bench/peers"})
+    all.push_back((beside / where).lexically_normal().string());
+  return all;
+}
+
+std::string own_peers_folder() {
+  for (const auto& folder : own_peers_folders()) {
+    if (fs::exists(fs::path(folder) / list_name)) return folder;
   }
   return "";
 }

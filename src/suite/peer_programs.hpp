@@ -26,4 +26,7 @@ std::vector<peer_program> peers_in(const std::string& folder);
 /// The folder that belongs to this program: of its build, its source tree or its installation; empty where there is none.
 std::string own_peers_folder();
 
+/// Where that is looked for.
+std::vector<std::string> own_peers_folders();
+
 }  // namespace berth::suite

@@ -60,6 +60,13 @@ bench::subject peer_subject(const shared_peer& its, const peer_bench& what, cons
           .finish = [its] { return close_peer(its); }};
 }
 
+/// Else it would be taken for the other one.
+void require_new(const subjects& all, const subjects& theirs, const std::string& name) {
+  const auto is_it = [&](const bench::subject& each) { return each.name == name; };
+  if (std::any_of(all.begin(), all.end(), is_it) || std::any_of(theirs.begin(), theirs.end(), is_it))
+    throw error(make_error_code(errc::invalid_argument), "peers: there is a " + name + " already");
+}
+
 }  // namespace
 
 void add_peers(subjects& all, const std::vector<shared_peer>& peers) {
@@ -73,7 +80,9 @@ void add_peers(subjects& all, const std::vector<shared_peer>& peers) {
     for (const auto& each : peers) {
       for (const auto& work : each->program.works) {
         if (work.bench != what.name) continue;
-        theirs.push_back(peer_subject(each, what, *ours));
+        auto one = peer_subject(each, what, *ours);
+        require_new(all, theirs, one.name);
+        theirs.push_back(std::move(one));
         ours->bases.push_back({.name = theirs.back().name, .bar = work.bar});
       }
     }

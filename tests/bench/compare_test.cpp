@@ -32,12 +32,12 @@ TEST_CASE("compare: a change beyond noise has a direction") {
   CHECK(verdict_of_ours(before, with_ours(100, around(158))) == kind::same);  // less than a tenth
 }
 
-TEST_CASE("compare: medians of wide distributions that overlap are the same") {
+TEST_CASE("compare: what differs by a tenth where the intervals meet is unclear") {
   std::vector<double> wide;
   for (int i = 0; i < 10; ++i) wide.push_back(50 + 40 * i);
   std::vector<double> wider;
   for (int i = 0; i < 10; ++i) wider.push_back(70 + 50 * i);
-  CHECK(verdict_of_ours(with_ours(100, wide), with_ours(100, wider)) == kind::same);
+  CHECK(verdict_of_ours(with_ours(100, wide), with_ours(100, wider)) == kind::unclear);
 }
 
 TEST_CASE("compare: more is better where it is a rate") {
@@ -51,5 +51,21 @@ TEST_CASE("compare: too few samples, and what was not measured then, say nothing
   const auto few = with_ours(100, around(150, 5));
   CHECK(verdict_of_ours(few, with_ours(100, around(300))) == kind::unknown);
   const auto other = sample_report({sample_result("other", "", around(1))});
-  CHECK(compare(few, other).at(0).verdict == kind::unknown);
+  const auto changes = compare(few, other);
+  CHECK(changes.at(0).verdict == kind::unknown);
+  CHECK(!changes.at(0).before);
+  CHECK(to_text(other, changes).find("unknown  other: p50 not measured then, 1.00 now\n") != std::string::npos);
+}
+
+TEST_CASE("differences: another processor, kernel or build is told, nothing else") {
+  auto one = sample_report({}).machine;
+  one.versions.emplace_back("build", "optimized");
+  auto other = one;
+  other.date = "another";
+  CHECK(differences(one, other).empty());
+  other.cpu = "B";
+  other.kernel = "Linux 5";
+  other.versions.back().second = "not optimized";
+  CHECK(differences(one, other).size() == 3);
+  CHECK(differences(one, other).at(0) == "compared with a run of another processor: A <processor>, now B");
 }

@@ -44,6 +44,15 @@ TEST_CASE("peers_in: what is missing is named") {
   CHECK(lacks(dir, R"("run": ["sh"], "needs": ["peers.json", "library"])") == "there is no " + dir / "library");
 }
 
+TEST_CASE("peers_in: names that would break a table or join a curve are refused") {
+  const temp_dir dir;
+  for (const char* name : {"", "a b", "a\\u001b[31m", "a\\n", "x-64"}) {
+    CAPTURE(name);
+    write_whole_file(dir / "peers.json", std::string("{\"") + name + R"(": {"run": ["sh"], "does": {"exec": 0}}})");
+    CHECK_THROWS_AS(peers_in(dir.path()), berth::error);
+  }
+}
+
 TEST_CASE("peers_in: what is no list of peers is an error") {
   const temp_dir dir;
   CHECK_THROWS_AS(peers_in(dir.path()), std::system_error);

@@ -27,20 +27,11 @@ shared_peer peer_of(asio::io_context& io, const std::string& text, std::string n
   return std::make_shared<peer>(io, std::move(what));
 }
 
-task<std::string> failure_of(task<void> work) {
+template <class Result>
+task<std::string> failure_of(task<Result> work) {
   std::string told;
   try {
-    co_await std::move(work);
-  } catch (const std::runtime_error& failure) {
-    told = failure.what();
-  }
-  co_return told;
-}
-
-task<std::string> failure_of(task<double> work) {
-  std::string told;
-  try {
-    co_await std::move(work);
+    (void)co_await std::move(work);
   } catch (const std::runtime_error& failure) {
     told = failure.what();
   }
@@ -135,6 +126,16 @@ ASYNC_TEST("peer: rubbish ends it, and so does an error in place of the greeting
   }
 }
 
+ASYNC_TEST("peer: one that answers twice is ended before the second answer is taken for the next") {
+  const auto its = peer_of(io, "echo peer x; read -r line; printf 'ok 1000\\nok 5\\n'; cat");
+  co_await open_peer(its);
+  const double first = co_await ask_peer(its, "exec");
+  CHECK(first == 1);
+  const auto told = co_await failure_of(ask_peer(its, "exec"));
+  CHECK(told == "it talks unasked: ok 5");
+  co_await close_peer(its);
+}
+
 ASYNC_TEST("peer: one that floods without a line is rubbish too") {
   const auto its = peer_of(io, "exec yes | tr -d '\\n'");
   const auto told = co_await first_failure(its);
@@ -214,6 +215,14 @@ ASYNC_TEST("peers: the time becomes the unit of each bench") {
     CAPTURE(of_a_second[i].first);
     CHECK(report.results[2 * i + 1].numbers.p50 == doctest::Approx(of_a_second[i].second));
   }
+}
+
+ASYNC_TEST("peers: one named like another bench, or like another peer, is refused") {
+  subjects all{{.name = "exec/floor"}, {.name = "exec/host"}};
+  CHECK_THROWS_AS(add_peers(all, {peer_of(io, "", "floor")}), error);
+  CHECK_THROWS_AS(add_peers(all, {peer_of(io, "", "one"), peer_of(io, "", "one")}), error);
+  CHECK(all.size() == 2);
+  co_return;
 }
 
 ASYNC_TEST("peers: a bench that is none for peers is refused") {

@@ -102,6 +102,14 @@ TEST_CASE("choose: a named bench brings its bases, and nothing else") {
   CHECK(choose(some, {}).size() == some.size());
 }
 
+TEST_CASE("choose: a name is a bench, else a group, else a beginning") {
+  const std::vector<subject> suite = {{.name = "exec/host"}, {.name = "exec/host-2"}, {.name = "exec64/host"}};
+  CHECK(names_of(choose(suite, {"exec/host"})) == std::vector<std::string>{"exec/host"});
+  CHECK(names_of(choose(suite, {"exec"})) == std::vector<std::string>{"exec/host", "exec/host-2"});
+  CHECK(names_of(choose(suite, {"exec/h"})) == std::vector<std::string>{"exec/host", "exec/host-2"});
+  CHECK(names_of(choose(suite, {"exe"})).size() == 3);
+}
+
 TEST_CASE("choose: a name that fits nothing, and a base that is not there, are errors") {
   CHECK_THROWS_WITH_AS(choose(some, {"c"}), doctest::Contains("no bench is called 'c'"), error);
   CHECK_THROWS_AS(choose(some, {""}), error);

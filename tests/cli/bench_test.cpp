@@ -4,7 +4,9 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 using namespace berth;
 using namespace berth::test;
@@ -77,7 +79,8 @@ TEST_CASE("bench: peers are measured beside ours, and what is missing is named i
   CHECK(done.code == 1);  // one is gone
   CHECK(done.err == "berth: bench: without missing: there is no no-such-program on the PATH; ./dev bench --peers, or " +
                         dir.path().string() + "/install FOLDER, gets it\n");
-  CHECK(done.out.find("failed   exec/gone: 1 times, first: it has ended: exited with 3\n") != std::string::npos);
+  CHECK(done.out.find("failed   exec/gone: 1 times, given up, first: it has ended: exited with 3\n") !=
+        std::string::npos);
   const json report = json::parse(read_whole_file(path));
   const auto& results = report.at("results").as_array();
   REQUIRE(results.size() == 4);
@@ -116,14 +119,96 @@ TEST_CASE("bench: INT ends it with a report of what there is") {
   const nothing_left nothing;
   const temp_dir dir;
   const std::string path = dir / "run.json";
-  program bench({"bench", "--runs", "1000000", "--progress", "--json", path, "spawn"});
-  // A line of progress: it has begun.
+  program bench({"bench", "--runs", "1000000", "--warmup", "0", "--progress", "--json", path, "spawn"});
+  // A second line of progress: there are samples.
   CHECK(eventually([&] {
-    return bench.prints("never", std::chrono::milliseconds(10)) || bench.err().find("spawn/host") != std::string::npos;
+    return bench.prints("never", std::chrono::milliseconds(10)) ||
+           bench.err().find("spawn/host") != bench.err().rfind("spawn/host");
   }));
   bench.signal(SIGINT);
   const auto done = bench.end();
   CHECK(done.code == -SIGINT);
   CHECK(done.out.find("interrupted") != std::string::npos);
   CHECK(json::parse(read_whole_file(path)).at("results").as_array().size() == 1);
+}
+
+namespace {
+
+std::vector<std::string> all_in(const temp_dir& dir) {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(dir.path())) names.push_back(each.path().filename());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("bench: an earlier report stays where a run fails, and nothing is left beside it") {
+  const temp_dir dir;
+  const std::string path = dir / "old.json";
+  write_whole_file(path, "old");
+  for (const words& wrong : {words{"nothing-like-it"}, words{"--runs", "0", "exec/host"},
+                             words{"--compare", "/nowhere", "exec/host"}, words{"--csv", path, "exec/host"},
+                             words{"--csv", "/nowhere/x", "exec/host"}, words{"--html", "-", "exec/host"}}) {
+    words all = {"bench", "--json", path};
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    CAPTURE(wrong.front());
+    CHECK(berth_ends(all).code == 125);
+    CHECK(read_whole_file(path) == "old");
+    CHECK(all_in(dir) == words{"old.json"});
+  }
+}
+
+TEST_CASE("bench: a report takes the place of the earlier one behind a link, and a full disk costs only its own") {
+  const temp_dir dir;
+  const std::string path = dir / "old.json";
+  write_whole_file(path, "old");
+  std::filesystem::create_symlink("old.json", dir / "link");
+  const auto done = berth_ends(
+      {"bench", "--runs", "1", "--json", dir / "link", "--csv", "/dev/full", "--svg", "/dev/stdout", "spawn"});
+  CHECK(done.code == 125);
+  CHECK(done.err.find("writing /dev/full") != std::string::npos);
+  CHECK(done.out.starts_with("<svg "));
+  CHECK(done.out.find("spawn/host ") != std::string::npos);
+  CHECK(std::filesystem::is_symlink(dir / "link"));
+  CHECK(read_whole_file(path).starts_with("{"));
+  CHECK(all_in(dir).size() == 2);
+}
+
+TEST_CASE("bench: signals before any sample leave the earlier report, and no file beside it") {
+  // The last one nobody listens to, nor to the second of two.
+  for (const words& signals : {words{"INT"}, words{"TERM"}, words{"INT", "TERM"}, words{"QUIT"}}) {
+    CAPTURE(signals.back());
+    const temp_dir dir;
+    write_whole_file(dir / "old.json", "old");
+    program bench({"bench", "--warmup", "1000000", "--progress", "--json", dir / "old.json", "spawn"});
+    CHECK(eventually([&] { return all_in(dir).size() == 2; }));
+    const bool is_told = signals == words{"INT"};  // once it measures
+    if (is_told) {
+      CHECK(eventually([&] {
+        return bench.prints("never", std::chrono::milliseconds(10)) ||
+               bench.err().find("spawn/host") != std::string::npos;
+      }));
+    }
+    for (const auto& each : signals) bench.signal(each == "INT" ? SIGINT : each == "TERM" ? SIGTERM : SIGQUIT);
+    const auto done = bench.end();
+    CHECK(done.code < 0);
+    if (is_told) CHECK(done.err.find("no report is written") != std::string::npos);
+    CHECK(read_whole_file(dir / "old.json") == "old");
+    CHECK(all_in(dir) == words{"old.json"});
+  }
+}
+
+TEST_CASE("bench: what cannot be compared with is named") {
+  CHECK(berth_ends({"bench", "--compare", "/", "exec/host"}).err == "berth: bench: /: Is a directory\n");
+  CHECK(berth_ends({"bench", "--compare", "/dev/zero", "exec/host"}).err ==
+        "berth: bench: /dev/zero: File too large\n");
+}
+
+TEST_CASE("bench: a peer's name without --peers says what is missing") {
+  if (!std::string(BERTH_PROGRAM).starts_with(BERTH_SOURCE_DIR "/build")) {
+    std::printf("SKIPPED: bench: a peer's name: this build is outside of the source tree\n");
+    return;
+  }
+  CHECK(berth_ends({"bench", "exec/python-asyncio"}).err ==
+        "berth: bench: exec/python-asyncio is a peer: with --peers\n");
 }

@@ -107,6 +107,26 @@ task<void> waits_for_text(context& place, handle where) {
   CHECK(match.has_value());
 }
 
+task<void> waits_for_the_next(context& place, handle where) {
+  background one = co_await place.exec_background(where, "echo a b a; echo a >&2; sleep 0.3; echo a; sleep 60");
+  auto match = co_await one.wait_for_output("a", 10s);
+  REQUIRE(match.has_value());
+  CHECK(match->end() == 1);
+  std::vector<std::uint64_t> found;
+  for (int i = 0; i < 2; ++i) {
+    // Of the other stream there is nothing to be found from here on.
+    match = co_await one.wait_for_output(output_pattern("a").from(match->end()).from(1, output_stream::std_err), 10s);
+    REQUIRE(match.has_value());
+    found.push_back(match->offset());
+  }
+  CHECK(found == std::vector<std::uint64_t>{4, 6});
+  match = co_await one.wait_for_output(output_pattern("a").from(7).from(0, output_stream::std_err), 10s);
+  REQUIRE(match.has_value());
+  CHECK(match->stream() == output_stream::std_err);
+  match = co_await one.wait_for_output(output_pattern::regex("a").from(9).from(9, output_stream::std_err), 50ms);
+  CHECK_FALSE(match.has_value());
+}
+
 task<void> waits_for_expression(context& place, handle where) {
   background one =
       co_await place.exec_background(where, "echo on port 1; sleep 0.1; printf 'on port 8080> '; sleep 60");
@@ -181,6 +201,7 @@ constexpr contract_case background_table[] = {
     {"background: spill has all of both streams once it has ended", spills_all, 30s},
     {"background: after the end wait and follow return at once", wait_after_the_end},
     {"background: wait_for_output finds text in both streams, also what came before", waits_for_text},
+    {"background: wait_for_output from an offset finds the next one", waits_for_the_next},
     {"background: wait_for_output takes a regular expression, also for a prompt", waits_for_expression},
     {"background: wait_for_output gives nothing after its deadline or the end", waits_in_vain},
     {"background: several may write to it, and its input ends behind them", fed, 30s},
