@@ -132,6 +132,8 @@ class BERTH_API background {
   resource_usage usage() const noexcept;
   /// Something it left running still held the output open when the reading was given up: the log has ended, that goes on.
   bool streams_open() const noexcept;
+  /// See process::denied.
+  const std::optional<denial>& denied() const noexcept;
   /// Why the spill file is not whole; empty where it is.
   const std::string& spill_error() const noexcept;
 

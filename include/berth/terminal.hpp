@@ -148,6 +148,8 @@ class BERTH_API terminal {
   /// Waits for the end: by then everything it showed was called back and is in the scrollback. Nothing is shown afterwards.
   task<exit_status> exited() &;
   const std::optional<exit_status>& status() const noexcept;
+  /// See process::denied.
+  const std::optional<denial>& denied() const noexcept;
 
  private:
   std::uint64_t attach_function(std::uint64_t offset, terminal_options::data_function callback);

@@ -3,6 +3,7 @@
 #include "berth/error.hpp"
 #include "context/resident_link.hpp"
 #include "core/event.hpp"
+#include "host/denial_watch.hpp"
 #include "host/failed_process.hpp"
 #include "host/resident_launch.hpp"
 
@@ -23,6 +24,7 @@ struct host_place::state {
   host_place_options options;
   std::shared_ptr<const std::vector<std::string>> changes;
   std::shared_ptr<resident_link> link;
+  std::shared_ptr<const denial_rules> rules;         ///< of the sandbox that the link leads into
   std::vector<std::shared_ptr<resident_link>> lost;  ///< and still swept
   bool launching = false;
   bool destroyed = false;
@@ -99,6 +101,7 @@ task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
   const std::shared_ptr<prepared_sandbox> sandbox = co_await std::move(preparing);
   for (const std::string& each : sandbox->warnings) self->options.log.warning(each);
   if (self->destroyed) throw error(make_error_code(errc::destroyed), "process context");
+  self->rules = std::make_shared<const denial_rules>(denial_rules{self->options.isolation->settings(), sandbox->plan});
   launched_resident fresh = launch_isolated(self->executor, *sandbox);
   const auto link = make_link(*self, fresh.process);
   try {
@@ -160,8 +163,12 @@ task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<stat
   // A thousand of them must not cost as many descriptors here.
   const auto transport = what.is_background() ? resident_transport::framed : self->options.transport;
   const auto place = self->options.isolation ? nullptr : self->options.cgroups->place;
+  watched_command watched = watched_in(what);
+  watched.rules = self->rules;
   auto start = start_on_resident(std::move(session), std::move(what), self->changes, transport, place);
-  co_return co_await std::move(start);
+  auto started = co_await std::move(start);
+  if (watched.rules) started = watch_for_denials(std::move(started), std::move(watched), self->options.pool);
+  co_return started;
 }
 
 task<void> host_place::destroy_all(std::shared_ptr<state> self) {

@@ -40,6 +40,7 @@ class isolation_site {
   /// What is changed in the environment of every command, before what the user changes.
   std::vector<std::string> changes(const std::vector<std::string>& env) const;
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  const isolation_settings& settings() const noexcept { return settings_; }
 
  private:
   isolation_settings settings_;

@@ -11,9 +11,11 @@ namespace berth {
 namespace {
 
 constexpr std::size_t looked_at = 65536;
+/// What a line names beyond this is not asked about.
+constexpr std::size_t most_subjects = 4;
 
 /// A meaning that a line of output can end with.
-enum class meaning { read_only, refused, missing, network, nothing };
+enum class meaning { read_only, busy, refused, missing, network, nothing };
 
 struct sign {
   std::string_view text;
@@ -24,7 +26,7 @@ constexpr sign at_end[] = {
     {"Read-only file system", meaning::read_only},
     {"Operation not permitted", meaning::refused},
     {"Permission denied", meaning::refused},
-    {"Device or resource busy", meaning::refused},
+    {"Device or resource busy", meaning::busy},
     {"No such file or directory", meaning::missing},
     {"Network is unreachable", meaning::network},
     {"Temporary failure in name resolution", meaning::network},
@@ -96,6 +98,8 @@ std::vector<std::string_view> subjects(const reading& seen) {
   return all;
 }
 
+bool is_option(const std::string& name) { return name.starts_with("--"); }
+
 class hint_search {
  public:
   hint_search(const isolation_settings& settings, const isolation_plan& plan, const ended_command& command,
@@ -118,11 +122,14 @@ class hint_search {
     const reading seen = read_line(line);
     if (seen.is == meaning::nothing || line.starts_with("[isolation]")) return std::nullopt;
     if (seen.is == meaning::network) return network();
-    const auto named = subjects(seen);
+    auto named = subjects(seen);
+    if (named.size() > most_subjects) named.resize(most_subjects);
     for (const std::string_view each : named) {
-      if (seen.is != meaning::read_only && each.find('/') == each.npos) continue;
+      // What is no path, as in "kill: (1): Operation not permitted", says nothing.
+      const bool may_be_none = seen.is == meaning::refused || seen.is == meaning::missing;
+      if (may_be_none && each.find('/') == each.npos) continue;
       const std::string path = absolute(each);
-      if (auto found = seen.is == meaning::missing ? tmp(path) : write(path)) return found;
+      if (auto found = seen.is == meaning::missing ? tmp(path) : write(path, seen.is)) return found;
     }
     if (!named.empty() || seen.is != meaning::read_only) return std::nullopt;
     return blocked({});
@@ -130,7 +137,9 @@ class hint_search {
 
   std::optional<denial> network() const {
     if (plan_.network == access_rule::allow || command_.code == 0) return std::nullopt;
-    return denial{denied_kind::network, {}, "[isolation] network is off for this context (isolation.network = deny)"};
+    const char* const setting = is_option(settings_.setting_name()) ? "--network deny" : "isolation.network = deny";
+    return denial{
+        denied_kind::network, {}, std::string("[isolation] network is off for this context (") + setting + ")"};
   }
 
   std::optional<denial> tmp(const std::string& path) const {
@@ -144,9 +153,12 @@ class hint_search {
                       settings_.setting_name()};
   }
 
-  std::optional<denial> write(const std::string& path) const {
+  std::optional<denial> write(const std::string& named, meaning how) const {
+    const std::string path = host_.real ? host_.real(named) : named;
     const bool is_pinned = std::find(plan_.pinned.begin(), plan_.pinned.end(), path) != plan_.pinned.end();
-    if (is_pinned || directory_of(path, plan_.protected_paths) != nullptr) return protected_path(path);
+    const bool is_protected = is_pinned || directory_of(path, plan_.protected_paths) != nullptr;
+    if (is_protected && how != meaning::refused) return protected_path(path);
+    if (is_protected || how == meaning::busy) return std::nullopt;
     // In a root, or refused outside too: ordinary permissions are the reason.
     if (directory_of(path, plan_.roots) != nullptr || !host_.is_writable(path)) return std::nullopt;
     return blocked(path);
@@ -161,9 +173,10 @@ class hint_search {
                 "; add the directory to " + settings_.setting_name() + " to allow it"};
   }
 
-  static denial protected_path(const std::string& path) {
+  denial protected_path(const std::string& path) const {
+    const char* const setting = is_option(settings_.setting_name()) ? "--protect" : "isolation.protected_paths";
     return {denied_kind::write, path,
-            "[isolation] write to " + shown(path) + " was blocked: it is protected (isolation.protected_paths)"};
+            "[isolation] write to " + shown(path) + " was blocked: it is protected (" + setting + ")"};
   }
 
   std::string absolute(std::string_view path) const {
@@ -182,6 +195,12 @@ class hint_search {
 };
 
 }  // namespace
+
+suspicion suspicion_of(std::string_view line) {
+  const meaning seen = read_line(line).is;
+  if (seen == meaning::nothing) return suspicion::none;
+  return seen == meaning::read_only ? suspicion::strong : suspicion::weak;
+}
 
 std::optional<denial> find_denial(const isolation_settings& settings, const isolation_plan& plan,
                                   const ended_command& command, const host_view& host) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Was a command denied something by its isolation? A guess from what it printed.
 
+#include "berth/denial.hpp"
 #include "isolation/plan.hpp"
 
 #include <functional>
@@ -10,17 +11,13 @@
 
 namespace berth {
 
-enum class denied_kind {
-  write,    ///< outside of the writable roots, or a protected path
-  tmp,      ///< a path below /tmp that only this host has, while /tmp is private
-  network,  ///< the network is off
+/// Does a line look as if it told of a denial?
+enum class suspicion {
+  none,
+  weak,    ///< so ordinary failures are told too
+  strong,  ///< a read-only file system
 };
-
-struct denial {
-  denied_kind kind = denied_kind::write;
-  std::string path;  ///< empty for the network, and where none was found in the output
-  std::string line;  ///< for the output: one line without its end
-};
+suspicion suspicion_of(std::string_view line);
 
 /// How the host looks; questions that block.
 struct host_view {
@@ -28,6 +25,8 @@ struct host_view {
   std::function<bool(const std::string& path)> is_writable;
   /// Is it there, outside of the sandbox?
   std::function<bool(const std::string& path)> exists;
+  /// The same place without links on the way to it, as far as it is there. Without this function: the path itself.
+  std::function<std::string(const std::string& path)> real = {};
 };
 
 /// What is known when a command has ended.

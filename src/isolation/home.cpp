@@ -1,9 +1,13 @@
 #include "isolation/home.hpp"
 
+#include "isolation/paths.hpp"
+
 #include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace berth {
@@ -17,6 +21,15 @@ std::string home_directory() {
   passwd* found = nullptr;
   if (::getpwuid_r(::geteuid(), &entry, texts.data(), texts.size(), &found) != 0 || found == nullptr) return {};
   return found->pw_dir != nullptr && *found->pw_dir == '/' ? found->pw_dir : "";
+}
+
+bool is_wide_root(const std::string& root) {
+  if (root == "/") return true;
+  const std::string home = home_directory();
+  if (home.empty()) return false;
+  std::error_code code;
+  const std::filesystem::path real = std::filesystem::canonical(home, code);
+  return is_at_or_below(home, root) || (!code && is_at_or_below(real.string(), root));
 }
 
 }  // namespace berth

@@ -1,5 +1,5 @@
 #pragma once
-/// The home directory of this process's user.
+/// The home directory of this process's user, and what must not be writable since it holds that.
 
 #include <string>
 
@@ -7,5 +7,8 @@ namespace berth {
 
 /// HOME, else what the user database says; empty if neither is an absolute path. Blocks.
 std::string home_directory();
+
+/// Is this real path the home directory, or above it? Who may write there could change what this user runs later. Blocks.
+bool is_wide_root(const std::string& root);
 
 }  // namespace berth

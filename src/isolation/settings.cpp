@@ -1,8 +1,22 @@
 #include "berth/isolation.hpp"
 
+#include "berth/denial.hpp"
 #include "berth/error.hpp"
 
 namespace berth {
+
+std::string_view to_string(denied_kind kind) noexcept {
+  switch (kind) {
+    case denied_kind::write:
+      return "write";
+    case denied_kind::tmp:
+      return "tmp";
+    case denied_kind::network:
+      break;
+  }
+  return "network";
+}
+
 namespace {
 
 void check_paths(const std::vector<std::string>& paths, const std::string& field) {

@@ -49,16 +49,6 @@ std::string real_root(const fs::path& path) {
   return real.string();
 }
 
-/// A directory whose writer could change what this user runs later.
-bool is_wide(const std::string& root) {
-  if (root == "/") return true;
-  const std::string home = home_directory();
-  if (home.empty()) return false;
-  std::error_code code;
-  const fs::path real = fs::canonical(home, code);
-  return is_at_or_below(home, root) || (!code && is_at_or_below(real.string(), root));
-}
-
 std::string working_root(const std::string& cwd) {
   std::error_code code;
   const fs::path real = fs::canonical(cwd, code);
@@ -111,7 +101,7 @@ std::vector<std::string> resolve_writable_roots(const std::string& cwd, const ro
     }
   }
   for (const std::string& root : roots) {
-    if (!options.allow_wide && is_wide(root))
+    if (!options.allow_wide && is_wide_root(root))
       refuse("writable root " + shown_path(root) +
              ": the home directory, or above it; this must be allowed explicitly");
   }

@@ -72,6 +72,7 @@ TEST_CASE("hint: a protected path is said to be one") {
   const world here;
   for (const std::string text : {"/bin/sh: 1: cannot create /w/.git/hooks/x: Read-only file system",
                                  "mv: cannot move '/w/.git' to '/w/g': Device or resource busy",
+                                 "mv: cannot move '../.git' to 'g': Device or resource busy",
                                  "sh: 1: cannot create ../.git/config: Read-only file system"}) {
     CAPTURE(text);
     const auto found = here.find(text);
@@ -87,7 +88,8 @@ TEST_CASE("hint: none where the isolation is not the cause") {
        {"", "false\n", "cat: /w/sandbox/x: No such file or directory\n", "sandbox denied\n",
         "cat: /w/locked: Permission denied\n", "cat: locked: Permission denied\n",
         "cat: /etc/shadow: Permission denied\n", "touch: cannot touch '/mnt/cd/x': Read-only file system\n",
-        "kill: (1): Operation not permitted\n", "the Read-only file system was checked\n",
+        "kill: (1): Operation not permitted\n", "cat: /w/.git/config: Permission denied\n",
+        "umount: /mnt: Device or resource busy\n", "the Read-only file system was checked\n",
         "cat: /w/a: Read-only file system\n"}) {
     CAPTURE(text);
     CHECK(!here.find(text).has_value());
@@ -126,6 +128,26 @@ TEST_CASE("hint: what this host has in /tmp, and a private one has not") {
   CHECK(!here.find("cat: /w/x: No such file or directory\n").has_value());
   here.plan.tmp_at.clear();
   CHECK(!here.find("cat: /tmp/x: No such file or directory\n").has_value());
+}
+
+TEST_CASE("hint: settings of the command line are named as its options") {
+  world here;
+  here.settings.setting_name("--writable");
+  CHECK(here.find("connect: Network is unreachable\n")->line ==
+        "[isolation] network is off for this context (--network deny)");
+  CHECK(here.find("sh: 1: cannot create /w/.git/config: Read-only file system")->line.ends_with("(--protect)"));
+}
+
+TEST_CASE("hint: links are followed before it is asked what may be written") {
+  const world here;
+  const auto yes = [](const std::string&) { return true; };
+  const auto real = [](const std::string& path) { return path.starts_with("/link") ? "/w" + path.substr(5) : path; };
+  const host_view host{yes, yes, real};
+  const auto found = [&](std::string_view text) {
+    return find_denial(here.settings, here.plan, {text, "/w", 1}, host);
+  };
+  CHECK(!found("cat: /link/locked: Permission denied\n"));
+  CHECK(found("sh: 1: cannot create /link/.git/hooks/x: Read-only file system")->path == "/w/.git/hooks/x");
 }
 
 TEST_CASE("hint: only the end of a long output is read, and the first denial in it is told once") {
