@@ -34,6 +34,7 @@ constexpr int most_stops = 100;
 process_context_options context_options(const shell_options& given) {
   process_context_options options;
   options.inherit_env = given.inherit_env;
+  options.isolation = given.isolation;
   return options;
 }
 
@@ -123,7 +124,9 @@ task<std::error_code> show_all(std::shared_ptr<shell_run> run) {
 
 task<void> run_shell_inside(std::shared_ptr<shell_run> run) {
   const end_of_work at_end{*run};
-  auto where = co_await run->place.spawn();
+  spawn_options at;
+  if (run->options.isolation) at.cwd(run->options.cwd);  // what may be written
+  auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   auto what = make_shell(run->options, size_of_terminal(STDOUT_FILENO));
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
