@@ -146,14 +146,19 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
   options.fds = {placed_fd{its.get(), socket_fd}, placed_fd{sandbox.arguments.get(), arguments_fd},
                  placed_fd{sandbox.filter.get(), filter_fd}, placed_fd{resident_image().fd(), image_fd},
                  placed_fd{sandbox.complaints.get(), 2}};
-  helper_process process = helper_process::start(sandbox.program, options);
-  return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
+  try {
+    helper_process process = helper_process::start(sandbox.program, options);
+    return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
+  } catch (const error& failure) {
+    fail("bwrap not usable: " + failure.message());
+  }
 }
 
-std::string explain_failure(const prepared_sandbox& sandbox) {
+std::string explain_failure(const prepared_sandbox& sandbox, const error& failure) {
   std::string text(4096, '\0');
   const ssize_t n = ::pread(sandbox.complaints.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (text.empty() && failure.code() == errc::timeout) text = "it did not answer";
   return explain_bwrap_failure(text, read_namespace_settings());
 }
 

@@ -39,7 +39,9 @@ bool may_be_run(const std::string& path) {
 
 }  // namespace
 
-std::string find_bwrap(const std::vector<std::string>& roots) {
+std::string find_bwrap(std::vector<std::string> roots) {
+  // Where all may be written no program is out of reach, that of this process neither.
+  std::erase(roots, "/");
   for (const std::string& folder : folders()) {
     std::error_code code;
     const fs::path real = fs::canonical(folder + "/bwrap", code);
