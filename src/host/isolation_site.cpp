@@ -89,7 +89,17 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   options.allow_wide = settings_.allows_wide_roots();
   options.log = collect_into(warnings_);
   roots_ = resolve_writable_roots(cwd, options);
+  protect_below(fs::canonical(cwd).string());
   if (settings_.tmp() == tmp_kind::own) tmp_ = make_tmp();
+}
+
+/// Also where the directory itself is no root, as one above it is.
+void isolation_site::protect_below(const std::string& cwd) {
+  std::vector<std::string> all = settings_.protected_paths();
+  for (const std::string& each : settings_.protected_paths()) {
+    if (!each.starts_with('/')) all.push_back(cwd + "/" + each);
+  }
+  settings_.protected_paths(std::move(all));
 }
 
 isolation_site::~isolation_site() {

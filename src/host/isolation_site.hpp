@@ -43,6 +43,8 @@ class isolation_site {
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  private:
+  void protect_below(const std::string& cwd);
+
   isolation_settings settings_;
   std::vector<std::string> warnings_;
   std::vector<std::string> roots_;

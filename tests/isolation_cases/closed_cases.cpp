@@ -36,25 +36,36 @@ class other_bwrap {
   variable_is path_;
 };
 
-TEST_CASE("isolation, closed: bwrap is not there") {
-  if (lacks("bwrap is not there")) return;
-  check_self(
-      "unshare -U -r -m sh -c \"mount --bind /dev/null /usr/bin/bwrap && exec $SELF closed 'install bubblewrap'\"");
+/// In namespaces of its own, with what was put before it done there. As another user the bwrap of the system is nobody's there, so
+/// that a copy of our own comes first.
+std::string apart(const std::string& preparation, const std::string& verb) {
+  return "cp /usr/bin/bwrap $TMPDIR/bwrap; export PATH=$TMPDIR:$PATH; unshare -U -r -m sh -c \"" + preparation +
+         " && exec $SELF " + verb + "\"";
 }
 
-TEST_CASE("isolation, closed: others may write bwrap") {
-  if (lacks("others may write bwrap")) return;
-  const other_bwrap open_to_all("#!/bin/sh\nexit 9\n", fs::perms::all);
-  check_self(
-      "unshare -U -r -m sh -c \"mount --bind /dev/null /usr/bin/bwrap && exec $SELF closed 'install bubblewrap'\"");
+TEST_CASE("isolation, closed: bwrap is not there") {
+  if (lacks("bwrap is not there")) return;
+  const std::string hidden = "rm $TMPDIR/bwrap && mount --bind /dev/null /usr/bin/bwrap";
+  check_self(apart(hidden, "closed 'bwrap is not installed (install bubblewrap)'"));
+}
+
+TEST_CASE("isolation, closed: bwrap is others' to write, or cannot be executed") {
+  if (lacks("bwrap is others' to write")) return;
+  const std::string hidden = "mount --bind /dev/null /usr/bin/bwrap && chmod ";
+  check_self(apart(hidden + "777 $TMPDIR/bwrap", "closed 'others may write it'"));
+  check_self(apart(hidden + "770 $TMPDIR/bwrap", "closed 'others may write it'"));
+  check_self(apart(hidden + "600 $TMPDIR/bwrap", "closed 'it cannot be executed'"));
 }
 
 TEST_CASE("isolation, closed: user namespaces are switched off") {
   if (lacks("user namespaces are switched off")) return;
   // The setting belongs to the namespace that was just made.
-  check_self(
-      "unshare -U -r -m sh -c \"echo 0 >/proc/sys/user/max_user_namespaces && "
-      "exec $SELF closed max_user_namespaces\"");
+  check_self(apart("echo 0 >/proc/sys/user/max_user_namespaces", "closed 'max_user_namespaces is 0'"));
+}
+
+TEST_CASE("isolation, closed: PATH does not name it: it is found in its usual place") {
+  if (lacks("PATH does not name it")) return;
+  check_self("PATH=/none; $SELF works");
 }
 
 TEST_CASE("isolation, closed: a container forbids mounts") {
@@ -91,8 +102,9 @@ ASYNC_TEST_FOR("isolation, closed: this is a sandbox already", case_patience) {
   if (::access(self_path().c_str(), R_OK | X_OK) != 0) co_return;
   const case_site site;
   auto [place, where] = co_await open_site(io, site, sees_sites());
-  command nested(std::vector<std::string>{self_path(), "inside", "closed", "bwrap not usable: "});
-  nested.env("TMPDIR", site.root()).merge_stderr();
+  fs::copy_file("/usr/bin/bwrap", site.root() + "/bwrap");
+  command nested(std::vector<std::string>{self_path(), "inside", "closed", "this is a sandbox already"});
+  nested.env("TMPDIR", site.root()).env("PATH", site.root() + ":/usr/bin:/bin").merge_stderr();
   const exec_result got = co_await place.exec(where, std::move(nested));
   CAPTURE(got.std_out);
   CHECK(got.ok());

@@ -86,7 +86,7 @@ task<void> gone(asio::io_context& io) {
   const case_site site;
   auto [place, where] = co_await open_site(io, site, sees_sites());
   co_await expect_sandbox(place, where, site.outside());
-  expect(std::system("mount --bind /dev/null /usr/bin/bwrap") == 0, "bwrap can be hidden");
+  expect(std::system("rm ${PATH%%:*}/bwrap") == 0, "bwrap can be removed");
   co_await expect_sandbox(place, where, site.outside());
   const handle other = co_await place.spawn();
   co_await expect_all_closed(place, other, site.root(), "install bubblewrap");

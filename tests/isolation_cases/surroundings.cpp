@@ -2,6 +2,7 @@
 
 #include "core/syscall.hpp"
 #include "os/helper_process.hpp"
+#include "support/temp_dir.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,9 +28,11 @@ std::string self_path() { return std::filesystem::read_symlink("/proc/self/exe")
 
 self_end run_self(const std::string& shell_text) {
   const unique_fd program = self();
+  const temp_dir its_tmp;
   const unique_fd output(check_syscall(::memfd_create("berth-output", MFD_CLOEXEC), "output"));
   helper_options options;
-  const std::string variable = "SELF='/proc/self/fd/" + std::to_string(self_fd) + " inside'; ";
+  const std::string variable =
+      "SELF='/proc/self/fd/" + std::to_string(self_fd) + " inside'; export TMPDIR=" + its_tmp.path().string() + "; ";
   options.argv = {"sh", "-c", variable + shell_text};
   options.fds = {placed_fd{program.get(), self_fd}, placed_fd{output.get(), 1}, placed_fd{output.get(), 2}};
   const auto child = helper_process::start("/bin/sh", options);
