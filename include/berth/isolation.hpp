@@ -43,8 +43,8 @@ class BERTH_API isolation_settings {
     network_ = rule;
     return *this;
   }
-  /// Read-only though they lie below a root; they can be neither moved nor replaced. A relative one is looked for in every root, and
-  /// what is not there is left out: nothing is created for it. In a git worktree, `.git/` means the repository that it belongs to.
+  /// Read-only though they lie below a root; they can be neither moved nor replaced. A relative one is looked for in every root and in
+  /// the working directory, and what is not there is left out: nothing is created for it. In a git worktree, `.git/` means the repository that it belongs to.
   /// Default: `.git/hooks` and `.git/config`.
   isolation_settings& protected_paths(std::vector<std::string> paths) & {
     protected_paths_ = std::move(paths);

@@ -108,7 +108,7 @@ task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
     co_await link->attach(fresh.channel);
   } catch (const error& failure) {
     if (is_cancelled(failure.code())) throw;
-    throw error(make_error_code(errc::start_failed), explain_failure(*sandbox));
+    throw error(make_error_code(errc::start_failed), explain_failure(*sandbox, failure));
   }
 }
 

@@ -89,7 +89,17 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   options.allow_wide = settings_.allows_wide_roots();
   options.log = collect_into(warnings_);
   roots_ = resolve_writable_roots(cwd, options);
+  protect_below(fs::canonical(cwd).string());
   if (settings_.tmp() == tmp_kind::own) tmp_ = make_tmp();
+}
+
+/// Also where the directory itself is no root, as one above it is.
+void isolation_site::protect_below(const std::string& cwd) {
+  std::vector<std::string> all = settings_.protected_paths();
+  for (const std::string& each : settings_.protected_paths()) {
+    if (!each.starts_with('/')) all.push_back(cwd + "/" + each);
+  }
+  settings_.protected_paths(std::move(all));
 }
 
 isolation_site::~isolation_site() {
@@ -146,14 +156,19 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
   options.fds = {placed_fd{its.get(), socket_fd}, placed_fd{sandbox.arguments.get(), arguments_fd},
                  placed_fd{sandbox.filter.get(), filter_fd}, placed_fd{resident_image().fd(), image_fd},
                  placed_fd{sandbox.complaints.get(), 2}};
-  helper_process process = helper_process::start(sandbox.program, options);
-  return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
+  try {
+    helper_process process = helper_process::start(sandbox.program, options);
+    return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
+  } catch (const error& failure) {
+    fail("bwrap not usable: " + failure.message());
+  }
 }
 
-std::string explain_failure(const prepared_sandbox& sandbox) {
+std::string explain_failure(const prepared_sandbox& sandbox, const error& failure) {
   std::string text(4096, '\0');
   const ssize_t n = ::pread(sandbox.complaints.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (text.empty() && failure.code() == errc::timeout) text = "it did not answer";
   return explain_bwrap_failure(text, read_namespace_settings());
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// What a place with isolation has besides its resident: its roots, its /tmp, and the sandbox that is opened on them.
 
+#include "berth/error.hpp"
 #include "berth/isolation.hpp"
 #include "core/logger.hpp"
 #include "host/resident_launch.hpp"
@@ -43,6 +44,8 @@ class isolation_site {
   const isolation_settings& settings() const noexcept { return settings_; }
 
  private:
+  void protect_below(const std::string& cwd);
+
   isolation_settings settings_;
   std::vector<std::string> warnings_;
   std::vector<std::string> roots_;
@@ -50,9 +53,10 @@ class isolation_site {
 };
 
 /// Starts bwrap with the resident in it, as process 1 of the sandbox. It waits for a hello.
+/// Errors: start_failed, one line for the caller of a command, where bwrap cannot be executed.
 launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox);
 
-/// The line for the caller of a command, from what bwrap wrote. Blocks.
-std::string explain_failure(const prepared_sandbox& sandbox);
+/// The line for the caller of a command, from what bwrap wrote, or where it wrote nothing from how the launch failed. Blocks.
+std::string explain_failure(const prepared_sandbox& sandbox, const error& failure);
 
 }  // namespace berth

@@ -19,7 +19,10 @@ struct known_cause {
 };
 
 constexpr known_cause causes[] = {
-    {"No permissions to create", "the kernel denies user namespaces; kernel.unprivileged_userns_clone=1 allows them"},
+    {"No permissions to create",
+     "user namespaces are denied: the kernel needs kernel.unprivileged_userns_clone=1, a container another seccomp "
+     "profile, "
+     "or this is a sandbox already"},
     {"namespaces exceeded",
      "user namespaces are used up or switched off (user.max_user_namespaces), or this is a sandbox already"},
     {"Failed to make / slave", "this container forbids mounts; its seccomp or AppArmor profile must allow them"},

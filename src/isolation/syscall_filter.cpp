@@ -177,6 +177,24 @@ void refuse_terminal_input(filter_builder& filter) {
   filter.refuse("ioctl", {is_word(1, console_paste)});
 }
 
+/// Limits and turns at the processor are given by number and user alone, and would end or starve the resident, which is process 1.
+void refuse_hold_of_resident(filter_builder& filter) {
+  constexpr std::uint64_t resident = 1;
+  for (const char* each : {"prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"}) {
+    filter.refuse(each, {is_word(0, resident)});
+  }
+  // A process, its group, and all of the user.
+  struct by_kind {
+    const char* name;
+    std::uint64_t process, group, user;
+  };
+  for (const by_kind& each : {by_kind{"setpriority", 0, 1, 2}, by_kind{"ioprio_set", 1, 2, 3}}) {
+    filter.refuse(each.name, {is_word(0, each.process), is_word(1, resident)});
+    filter.refuse(each.name, {is_word(0, each.group), is_word(1, resident)});
+    filter.refuse(each.name, {is_word(0, each.user)});
+  }
+}
+
 void refuse_sockets(filter_builder& filter, access_rule unix_sockets) {
   constexpr std::uint64_t unix_family = 1;
   constexpr std::uint64_t packet_family = 17;
@@ -194,6 +212,7 @@ unique_fd make_syscall_filter(access_rule unix_sockets, filter_architecture whic
   refuse_namespaces(filter);
   refuse_setuid(filter);
   refuse_terminal_input(filter);
+  refuse_hold_of_resident(filter);
   refuse_sockets(filter, unix_sockets);
   return filter.program();
 }
