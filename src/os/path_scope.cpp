@@ -114,6 +114,10 @@ unique_fd path_scope::seen_at(const std::string& path) const {
 located path_scope::to_write(const std::string& path) const {
   if (places_.empty()) return target_of(path);
   auto end = find(path, {true, false});
+  struct stat found {};
+  const bool is_there = ::fstatat(end.where.directory.get(), end.where.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode) && !S_ISLNK(found.st_mode))
+    throw error(make_error_code(errc::unsupported), "not a regular file");  // wherever it lies
   places_.check_change(end.path);
   if (end.is_protected) ruled_places::refuse_protected();
   if (places_.at(end.path) != nullptr && !end.where.itself) throw file_failure(EISDIR);
