@@ -34,8 +34,6 @@ struct host_place_options {
   std::shared_ptr<found_cgroups> cgroups = std::make_shared<found_cgroups>();
   /// With it the resident, and so every command, is inside a sandbox.
   std::shared_ptr<isolation_site> isolation = {};
-  /// Where its files may be touched.
-  std::shared_ptr<const path_scope> scope = whole_host();
   logger log = {};
 };
 
@@ -57,6 +55,9 @@ class host_place final : public backend_place {
   static task<std::shared_ptr<resident_session>> session_of(std::shared_ptr<state> self);
   static task<void> launch(std::shared_ptr<state> self);
   static task<void> launch_in_sandbox(std::shared_ptr<state> self);
+  static task<std::shared_ptr<prepared_sandbox>> prepare(std::shared_ptr<state> self);
+  static task<void> look(std::shared_ptr<state> self);
+  static task<void> end_former(std::shared_ptr<state> self, std::size_t kept);
   static std::shared_ptr<resident_link> make_link(state& self, helper_process resident);
   static task<void> find_cgroups(std::shared_ptr<state> self);
   static task<void> open_in(std::shared_ptr<state> self);

@@ -8,13 +8,15 @@
 #include "isolation/bwrap_failure.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
+#include "isolation/paths.hpp"
+#include "isolation/roots_advice.hpp"
 #include "isolation/syscall_filter.hpp"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -50,15 +52,48 @@ unique_fd memory_of(const std::vector<std::string>& words) {
   return fd;
 }
 
-std::string make_tmp() {
-  std::string path = (fs::temp_directory_path() / "berth-tmp-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr)
-    throw error(std::error_code(errno, std::system_category()), "isolation: private /tmp " + shown_path(path));
-  return fs::canonical(path).string();
+/// Where the private /tmp is seen, so that nothing of the host's is.
+std::vector<std::string> real_tmp_paths() {
+  std::vector<std::string> all;
+  for (const char* each : {"/tmp", "/var/tmp"}) {
+    std::error_code code;
+    const fs::path real = fs::canonical(each, code);
+    if (!code) all.push_back(real.string());
+  }
+  return all;
+}
+
+/// As bwrap mounts it: the private /tmp first, then the roots.
+std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const std::string& setting_name) {
+  path_rules rules;
+  const bool all_writable = std::find(plan.roots.begin(), plan.roots.end(), "/") != plan.roots.end();
+  for (const std::string& each : plan.tmp_at) {
+    if (all_writable || directory_of(each, plan.roots) == nullptr) rules.places.push_back({each, plan.tmp, true});
+  }
+  for (const std::string& each : plan.roots) rules.places.push_back({each, each, true});
+  if (all_writable) {
+    for (const char* each : {"/proc", "/dev"}) rules.places.push_back({each, each, false});
+  }
+  rules.protected_paths = plan.protected_paths;
+  rules.advice = roots_advice(plan.roots, setting_name);
+  return std::make_shared<const path_scope>(std::move(rules));
 }
 
 [[noreturn]] void fail(const std::string& why) {
   throw error(make_error_code(errc::start_failed), "[isolation] " + why + "; command was not run");
+}
+
+/// Runs it; whatever goes wrong is why no command can start.
+template <class Function>
+void or_start_failed(Function function) {
+  try {
+    function();
+  } catch (const error& failure) {
+    if (failure.code() == errc::start_failed) throw;
+    fail(failure.message());
+  } catch (const std::system_error& failure) {
+    fail(failure.what());
+  }
 }
 
 /// Those that still are where they were; the first is the working directory.
@@ -90,7 +125,8 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   options.log = collect_into(warnings_);
   roots_ = resolve_writable_roots(cwd, options);
   protect_below(fs::canonical(cwd).string());
-  if (settings_.tmp() == tmp_kind::own) tmp_ = make_tmp();
+  if (settings_.tmp() == tmp_kind::own) tmp_.emplace(tmp_surroundings{roots_, real_tmp_paths()});
+  plan_again(warnings_);
 }
 
 /// Also where the directory itself is no root, as one above it is.
@@ -102,33 +138,74 @@ void isolation_site::protect_below(const std::string& cwd) {
   settings_.protected_paths(std::move(all));
 }
 
-isolation_site::~isolation_site() {
-  std::error_code ignored;
-  if (!tmp_.empty()) fs::remove_all(tmp_, ignored);
+isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) const {
+  const logger log(collect_into(warnings));
+  auto plan = make_isolation_plan(settings_, standing(roots_, warnings), tmp_ ? tmp_->path() : "", log);
+  plan.looked_at.insert(plan.looked_at.end(), roots_.begin(), roots_.end());  // those too that are left out now
+  return plan;
 }
 
-prepared_sandbox isolation_site::prepare(const std::vector<std::string>& env) const {
-  prepared_sandbox made;
+void isolation_site::plan_again(std::vector<std::string>& warnings) {
+  constexpr int most_tries = 4;
+  if (tmp_ && !tmp_->stands()) fail("the private /tmp " + shown_path(tmp_->path()) + " is not where it was");
+  for (int tries = 0;; ++tries) {
+    std::vector<std::string> said, said_again;
+    isolation_plan plan = make_plan(said);
+    std::vector<path_state> state = look_at(plan);
+    // What changed before the look is in the second plan; what changes from now on, the next look sees.
+    if (make_plan(said_again) != plan && tries < most_tries) continue;
+    warnings.insert(warnings.end(), said.begin(), said.end());
+    make_mount_points(plan);
+    if (scope_ && plan == plan_ && state == state_) return;
+    scope_ = make_scope(plan, settings_.setting_name());
+    plan_ = std::move(plan);
+    state_ = std::move(state);
+    ++number_;
+    return;
+  }
+}
+
+std::uint64_t isolation_site::look() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> unheard;  // preparing a sandbox says them
+  if (!still_holds()) or_start_failed([&] { plan_again(unheard); });
+  return number_;
+}
+
+std::shared_ptr<const path_scope> isolation_site::scope() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> unheard;
   try {
-    const logger log(collect_into(made.warnings));
-    made.plan = make_isolation_plan(settings_, standing(roots_, made.warnings), tmp_, log);
+    if (!still_holds()) plan_again(unheard);
+  } catch (const std::system_error&) {
+    return scope_;  // it goes by directories that it holds open
+  }
+  return scope_;
+}
+
+void isolation_site::clean() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (tmp_) tmp_->remove();
+}
+
+prepared_sandbox isolation_site::prepare(const std::vector<std::string>& env) {
+  const std::lock_guard lock(mutex_);
+  prepared_sandbox made;
+  or_start_failed([&] {
+    plan_again(made.warnings);
+    made.plan = plan_;
+    made.number = number_;
     made.program = find_bwrap(made.plan.roots);
-    make_mount_points(made.plan);
     made.arguments = memory_of(bwrap_arguments(made.plan, env, filter_fd));
     made.filter = make_syscall_filter(made.plan.unix_sockets);
     made.complaints = memory("bwrap-complaints");
-  } catch (const error& failure) {
-    if (failure.code() == errc::start_failed) throw;
-    fail(failure.message());
-  } catch (const std::system_error& failure) {
-    fail(failure.what());
-  }
+  });
   return made;
 }
 
 std::vector<std::string> isolation_site::changes(const std::vector<std::string>& env) const {
   std::vector<std::string> all = socket_variables();
-  if (!tmp_.empty()) all.emplace_back("TMPDIR");
+  if (tmp_) all.emplace_back("TMPDIR");
   // bwrap sets it to where it started.
   std::string directory = "PWD";
   for (const std::string& each : env) {

@@ -1,10 +1,18 @@
 #include "isolation/bwrap.hpp"
 
 #include "berth/error.hpp"
+#include "core/syscall.hpp"
 #include "isolation/paths.hpp"
+#include "os/unique_fd.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -14,6 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_words = 9000;  // of bwrap, in all
+
+/// For roots that come to lie in the private /tmp: what it is seen as, and the path below.
+template <class Function>
+void for_each_root_in_tmp(const isolation_plan& plan, Function function) {
+  for (const std::string& root : plan.roots) {
+    for (const std::string& above : plan.tmp_at) {
+      if (is_at_or_below(root, above) && root != above) function(above, root.substr(above.size() + 1));
+    }
+  }
+}
 
 class argument_list {
  public:
@@ -38,6 +56,7 @@ class argument_list {
     add("--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger");
     for (const std::string& each : plan.masked_directories) mask_directory(each);
     for (const std::string& each : plan.tmp_at) add("--bind", plan.tmp, each);
+    pin_in_tmp(plan);
   }
 
   void roots(const isolation_plan& plan) {
@@ -72,6 +91,17 @@ class argument_list {
   }
 
  private:
+  /// What holds a root in the private /tmp cannot be renamed, so that another sandbox finds its mount points where they were.
+  void pin_in_tmp(const isolation_plan& plan) {
+    std::set<std::string> pinned;
+    for_each_root_in_tmp(plan, [&](const std::string& above, const std::string& rest) {
+      for (auto end = rest.find('/'); end != rest.npos; end = rest.find('/', end + 1)) {
+        const std::string part = "/" + rest.substr(0, end);
+        if (pinned.insert(above + part).second) add("--bind", plan.tmp + part, above + part);
+      }
+    });
+  }
+
   void mask_directory(const std::string& path) { add("--perms", "0755", "--tmpfs", path); }
 
   /// Below the private /tmp, and no root brings it back: there is nothing to lie on.
@@ -82,12 +112,34 @@ class argument_list {
   std::vector<std::string> list_;
 };
 
-/// Whatever is in its place and no directory goes.
-void make_directory(const fs::path& path) {
+constexpr int position_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+
+/// The entry, which is a directory: whatever is in its place and none goes. Never through a link: a command may be at work there.
+unique_fd directory_in(int above, const std::string& name) {
+  constexpr mode_t all_bits = 0777;
+  unique_fd found(::openat(above, name.c_str(), position_flags | O_DIRECTORY));
+  if (found) return found;
+  if (errno == ENOTDIR || errno == ELOOP) ::unlinkat(above, name.c_str(), 0);
+  check_syscall(::mkdirat(above, name.c_str(), all_bits), "a mount point in the private /tmp");
+  found.reset(check_syscall(::openat(above, name.c_str(), position_flags | O_DIRECTORY), "a mount point"));
+  return found;
+}
+
+/// A root that is no directory lies on a file.
+void make_file_in(int above, const std::string& name) {
+  struct stat found {};
+  if (::fstatat(above, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISREG(found.st_mode)) return;
+    ::unlinkat(above, name.c_str(), S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
+  }
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const unique_fd made(
+      check_syscall(::openat(above, name.c_str(), flags, S_IRUSR | S_IWUSR), "a mount point in the private /tmp"));
+}
+
+bool is_directory(const std::string& path) {
   std::error_code code;
-  if (fs::is_directory(fs::symlink_status(path, code))) return;
-  fs::remove_all(path);
-  fs::create_directory(path);
+  return fs::is_directory(path, code);
 }
 
 }  // namespace
@@ -106,24 +158,23 @@ std::vector<std::string> bwrap_arguments(const isolation_plan& plan, const std::
 }
 
 void make_mount_points(const isolation_plan& plan) {
-  for (const std::string& root : plan.roots) {
-    for (const std::string& above : plan.tmp_at) {
-      if (!is_at_or_below(root, above) || root == above) continue;
-      fs::path at = plan.tmp;
-      const fs::path rest = root.substr(above.size() + 1);
-      for (auto part = rest.begin(); part != rest.end(); ++part) {
-        at /= *part;
-        const bool last = std::next(part) == rest.end();
-        std::error_code code;
-        if (!last || fs::is_directory(root, code)) {
-          make_directory(at);
-        } else if (!fs::is_regular_file(fs::symlink_status(at, code))) {
-          fs::remove_all(at);
-          std::ofstream(at.string());  // a root that is no directory lies on a file
-        }
-      }
+  for_each_root_in_tmp(plan, [&plan](const std::string& above, const std::string& rest) {
+    unique_fd at(check_syscall(::open(plan.tmp.c_str(), position_flags | O_DIRECTORY), "private /tmp"));
+    for (std::size_t begin = 0, end = 0; end != rest.npos; begin = end + 1) {
+      end = rest.find('/', begin);
+      const std::string name = rest.substr(begin, end == rest.npos ? end : end - begin);
+      if (end == rest.npos && !is_directory(above + "/" + rest)) return make_file_in(at.get(), name);
+      at = directory_in(at.get(), name);
     }
-  }
+  });
+}
+
+std::vector<std::string> mount_points(const isolation_plan& plan) {
+  std::vector<std::string> all;
+  for_each_root_in_tmp(
+      plan, [&all](const std::string& above, const std::string& rest) { all.push_back(above + "/" + rest); });
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 }  // namespace berth

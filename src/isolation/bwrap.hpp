@@ -16,7 +16,12 @@ std::vector<std::string> bwrap_arguments(const isolation_plan& plan, const std::
                                          std::optional<int> filter_fd);
 
 /// Makes the directories of the private /tmp on which roots below /tmp and /var/tmp come to lie, so that bwrap makes nothing there:
-/// before 0.12 it follows links. Only while no command of the handle runs. Blocks.
+/// before 0.12 it follows links. Goes through no link. Blocks.
+///
+/// A sandbox pins its own ones; new ones are safe for bwrap only while no command of the handle runs.
 void make_mount_points(const isolation_plan& plan);
+
+/// Their paths as seen, sorted.
+std::vector<std::string> mount_points(const isolation_plan& plan);
 
 }  // namespace berth

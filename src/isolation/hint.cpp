@@ -1,7 +1,7 @@
 #include "isolation/hint.hpp"
 
-#include "core/shown_path.hpp"
 #include "isolation/paths.hpp"
+#include "isolation/roots_advice.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -147,7 +147,7 @@ class hint_search {
       return std::nullopt;
     if (!host_.exists(path)) return std::nullopt;
     return denial{denied_kind::tmp, path,
-                  "[isolation] " + shown(path) +
+                  "[isolation] " + plainly(path) +
                       " is on this host, but /tmp is private to this context; writable roots "
                       "are seen through it: add the directory to " +
                       settings_.setting_name()};
@@ -165,27 +165,19 @@ class hint_search {
   }
 
   denial blocked(const std::string& path) const {
-    std::string roots;
-    for (const std::string& each : plan_.roots) roots += (roots.empty() ? "" : ", ") + shown(each);
-    const std::string what = path.empty() ? "a write" : "write to " + shown(path);
+    const std::string what = path.empty() ? "a write" : "write to " + plainly(path);
     return {denied_kind::write, path,
-            "[isolation] " + what + " may have been blocked: writable roots are " + (roots.empty() ? "none" : roots) +
-                "; add the directory to " + settings_.setting_name() + " to allow it"};
+            "[isolation] " + what + " may have been blocked: " + roots_advice(plan_.roots, settings_.setting_name())};
   }
 
   denial protected_path(const std::string& path) const {
     const char* const setting = is_option(settings_.setting_name()) ? "--protect" : "isolation.protected_paths";
     return {denied_kind::write, path,
-            "[isolation] write to " + shown(path) + " was blocked: it is protected (" + setting + ")"};
+            "[isolation] write to " + plainly(path) + " was blocked: it is protected (" + setting + ")"};
   }
 
   std::string absolute(std::string_view path) const {
     return (std::filesystem::path(command_.cwd) / path).lexically_normal().string();
-  }
-
-  static std::string shown(const std::string& path) {
-    const std::string quoted = shown_path(path);
-    return quoted == "'" + path + "'" ? path : quoted;
   }
 
   const isolation_settings& settings_;

@@ -31,6 +31,7 @@ class planning {
       if (std::none_of(plan_.roots.begin(), plan_.roots.end(), holds)) kept.push_back(root);
     }
     plan_.roots = std::move(kept);
+    plan_.looked_at.insert(plan_.looked_at.end(), plan_.roots.begin(), plan_.roots.end());
     for (const std::string& path : settings_.protected_paths()) protect_named(path);
     tidy_protected();
     pin();
@@ -44,9 +45,13 @@ class planning {
  private:
   void open_worktree(const std::string& root) {
     const std::string dot_git = root + "/.git";
+    plan_.looked_at.push_back(dot_git);
     const auto link = read_git_link(dot_git);
     if (!link) return;
     links_.push_back(*link);
+    for (const std::string& each : {dot_git, link->own + "/gitdir", link->own + "/commondir"}) {
+      plan_.read.push_back(each);
+    }
     protect(dot_git);
     for (const char* name : {"gitdir", "commondir", "config.worktree"}) protect(link->own + "/" + name);
     if (directory_of(link->repository, given_) != nullptr) return;
@@ -71,6 +76,7 @@ class planning {
 
   /// By its real path, where it is there.
   void protect(const std::string& path) {
+    plan_.looked_at.push_back(path);
     std::error_code code;
     const fs::path real = fs::canonical(path, code);
     if (!code) plan_.protected_paths.push_back(real.string());

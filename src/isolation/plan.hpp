@@ -24,6 +24,10 @@ struct isolation_plan {
   /// Sockets, and directories of sockets, that are hidden.
   std::vector<std::string> masked_sockets = {};
   std::vector<std::string> masked_directories = {};
+  /// What it was made of, there or not: once one of them is another file, a new plan may say something else.
+  std::vector<std::string> looked_at = {};
+  /// The same, once one of them is written.
+  std::vector<std::string> read = {};
   access_rule network = access_rule::deny;
   access_rule unix_sockets = access_rule::deny;
 

@@ -89,17 +89,17 @@ import os
 while True: os.dup(1)
 ')")
 ATTACK("three hundred processes that stay", "for i in $(seq 300); do sleep 277 >/dev/null 2>&1 & done")
-    ATTACK("a tree that breeds while it is ended",
-           R"(
+ATTACK("a tree that breeds while it is ended",
+       R"(
 cat >breed.sh <<'X'
 i=$1
 [ $i -gt 6 ] && exec sleep 278
 sh breed.sh $((i + 1)) & sh breed.sh $((i + 1)) &
 wait
 X
-setsid sh breed.sh 0 >/dev/null 2>&1 & sleep 1)") ATTACK("closed standard descriptors",
-                                                         "exec 0<&- 1>&- 2>&-; sleep 0.1; exit 3")
-        ATTACK("its own name and parent", R"(python3 -c '
+setsid sh breed.sh 0 >/dev/null 2>&1 & sleep 1)")
+ATTACK("closed standard descriptors", "exec 0<&- 1>&- 2>&-; sleep 0.1; exit 3")
+    ATTACK("its own name and parent", R"(python3 -c '
 from attempt import *
 libc.prctl(15, b"berth-resident", 0, 0, 0)
 if os.fork(): os._exit(0)
@@ -107,8 +107,8 @@ os.setsid()
 time.sleep(1)
 ')")
 
-            ASYNC_TEST_FOR("isolation, attack: the terminal of another command can be neither taken nor pushed into",
-                           case_patience) {
+        ASYNC_TEST_FOR("isolation, attack: the terminal of another command can be neither taken nor pushed into",
+                       case_patience) {
   if (lacks("terminal") || lacks("terminal", "/usr/bin/python3")) co_return;
   const case_site site;
   auto [place, where] = co_await open_site(io, site);
