@@ -1,4 +1,4 @@
-/// Runs every case of the contract against every context under test: one test case each.
+/// Runs every case of the contract against every kind of context: a test case each, and a suite for each kind.
 #include "contract/contract.hpp"
 
 #include <berth/process_context.hpp>
@@ -13,9 +13,11 @@
 namespace berth::contract {
 namespace {
 
+/// `name` is that of its suite too; ./dev runs each as contract-NAME (meson.build has them).
 struct place_kind {
   const char* name;
   context (*make)(asio::io_context& io, std::string cwd);
+  bool sandboxed = false;
 };
 
 struct contract_run {
@@ -50,19 +52,39 @@ context isolated(asio::io_context& io, std::string cwd, access_rule network) {
 
 context make_isolated(asio::io_context& io, std::string cwd) { return isolated(io, std::move(cwd), access_rule::deny); }
 
-context make_isolated_online(asio::io_context& io, std::string cwd) {
-  return isolated(io, std::move(cwd), access_rule::allow);
-}
+context make_online(asio::io_context& io, std::string cwd) { return isolated(io, std::move(cwd), access_rule::allow); }
 
-/// Not all cases pass yet, so they run where BERTH_CONTRACT_ISOLATED is set.
-const place_kind isolated_kinds[] = {
-    {"isolated", make_isolated},
-    {"isolated-online", make_isolated_online},
+constexpr place_kind kinds[] = {
+    {"process", make_host},
+    {"framed", make_framed},
+    {"isolated", make_isolated, true},
+    {"online", make_online, true},
 };
 
-const place_kind kinds[] = {
-    {"process", make_host},
-    {"process-framed", make_framed},
+using case_list = std::span<const contract_case> (*)();
+
+constexpr case_list lists[] = {
+    output_cases,
+    volume_cases,
+    input_cases,
+    surroundings_cases,
+    end_cases,
+    deadline_cases,
+    cancel_cases,
+    tree_cases,
+    leftover_cases,
+    handle_cases,
+    hanging_cases,
+    limit_cases,
+    port_cases,
+    file_cases,
+    file_tree_cases,
+    transfer_cases,
+    background_cases,
+    background_life_cases,
+    terminal_cases,
+    terminal_command_cases,
+    background_port_cases,
 };
 
 task<void> run_case(asio::io_context& io, contract_run run) {
@@ -95,49 +117,36 @@ void add(const place_kind& kind, std::span<const contract_case> cases) {
     const std::string name = std::string(kind.name) + ": " + what.sentence;
     const auto [at, fresh] = runs().emplace(name, contract_run{&kind, &what});
     if (!fresh) throw std::logic_error("two cases of one name: " + name);
-    doctest::detail::TestCase test(run_current, __FILE__, __LINE__,
-                                   doctest_detail_test_suite_ns::getCurrentTestSuite());
+    doctest::detail::TestCase test(run_current, __FILE__, __LINE__, doctest::detail::TestSuite() * kind.name);
     doctest::detail::regTest(test * at->first.c_str());
   }
 }
 
 int add_all() {
-  std::vector<const place_kind*> all;
-  for (const place_kind& kind : kinds) all.push_back(&kind);
-  if (std::getenv("BERTH_CONTRACT_ISOLATED") != nullptr) {
-    for (const place_kind& kind : isolated_kinds) all.push_back(&kind);
-  }
-  for (const place_kind* kind : all) {
-    for (const auto& list : {output_cases(),
-                             volume_cases(),
-                             input_cases(),
-                             surroundings_cases(),
-                             end_cases(),
-                             deadline_cases(),
-                             cancel_cases(),
-                             tree_cases(),
-                             leftover_cases(),
-                             handle_cases(),
-                             hanging_cases(),
-                             terminal_command_cases(),
-                             limit_cases(),
-                             port_cases(),
-                             file_cases(),
-                             file_tree_cases(),
-                             transfer_cases(),
-                             background_cases(),
-                             background_life_cases(),
-                             background_port_cases(),
-                             terminal_cases()}) {
-      add(*kind, list);
-    }
+  for (const place_kind& kind : kinds) {
+    for (const case_list list : lists) add(kind, list());
   }
   return 0;
 }
 
 [[maybe_unused]] const int added = add_all();
 
+TEST_CASE("every kind of context has a runner" * doctest::test_suite("kill")) {
+  const std::string runners = read_whole_file(BERTH_TEST_PROGRAMS "/../runners");
+  for (const place_kind& kind : kinds) {
+    const std::string name = std::string("contract-") + kind.name + " ";
+    CHECK_MESSAGE(runners.find(name) != runners.npos, name);
+  }
+}
+
 }  // namespace
+
+cgroup_place whole_limits() {
+  if (!current_kind->sandboxed) return find_cgroup_place();
+  cgroup_place none;
+  none.why_not = "a sandbox has no cgroups";
+  return none;
+}
 
 std::unique_ptr<context> another_context(context&) {
   return std::make_unique<context>(current_kind->make(*current_io, {}));
