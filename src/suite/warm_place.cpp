@@ -1,13 +1,40 @@
 #include "suite/warm_place.hpp"
 
+#include "suite/floor.hpp"
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace berth::suite {
 
+scratch_directory::scratch_directory()
+    : path_((std::filesystem::temp_directory_path() / "berth-bench-XXXXXX").string()) {
+  if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
+}
+
+scratch_directory::~scratch_directory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
 task<void> open_place(shared_place warm) {
   if (warm->place) co_return;
-  context place = make_process_context(warm->io);
+  process_context_options options;
+  if (warm->isolated) {
+    if (!warm->directory) warm->directory.emplace();
+    options.cwd = warm->directory->path();
+    options.isolation = isolation_settings();
+    // A worker is this program, which a private /tmp would hide.
+    const std::string program = own_path();
+    const bool is_hidden = program.starts_with("/tmp/") || program.starts_with("/var/tmp/");
+    if (is_hidden) options.isolation->tmp(tmp_kind::host);
+  }
+  context place = make_process_context(warm->io, std::move(options));
   warm->where = co_await place.spawn();
   warm->place = std::move(place);
 }
@@ -18,6 +45,7 @@ task<void> close_place(shared_place warm) {
   warm->place.reset();
   const handle where = warm->where;
   co_await place.destroy(where);
+  warm->directory.reset();
 }
 
 bench::subject in_place(shared_place warm, bench::subject what) {

@@ -8,13 +8,29 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace berth::suite {
 
+/// Empty at first, and removed with this.
+class scratch_directory {
+ public:
+  scratch_directory();
+  scratch_directory(const scratch_directory&) = delete;
+  scratch_directory& operator=(const scratch_directory&) = delete;
+  ~scratch_directory();
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
 struct warm_place {
-  explicit warm_place(asio::io_context& its_io) : io(its_io) {}
+  explicit warm_place(asio::io_context& its_io, bool in_sandbox = false) : io(its_io), isolated(in_sandbox) {}
 
   asio::io_context& io;
+  bool isolated;  ///< with the settings that an isolation has by default, in a directory of its own
+  std::optional<scratch_directory> directory;
   std::optional<context> place;
   handle where;
 };
