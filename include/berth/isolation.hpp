@@ -14,14 +14,19 @@ namespace berth {
 
 enum class access_rule { deny, allow };
 
-/// What commands see as /tmp and /var/tmp.
+/// What commands and file operations see as /tmp and /var/tmp.
 enum class tmp_kind {
   own,   ///< one directory for each handle, empty at first and removed with it
   host,  ///< those of this host, read-only unless a root says otherwise
 };
 
 /// Settings of an isolation. Commands may read what the caller may, and write below the writable roots only: the working directory of
-/// the handle, and `writable_roots`. docs/isolation.md says what is promised, and what is not.
+/// the handle, and `writable_roots`. The file operations of the context keep to the same roots, protected paths and /tmp, whether a sandbox
+/// can be made or not: a change elsewhere is errc::permission_denied, with a message that names the roots and `setting_name`.
+/// docs/isolation.md says what is promised, and what is not.
+///
+/// Before each command it is seen whether roots and protected paths are still the files that they were; if not, it gets a new
+/// sandbox, and what runs stays in the old one.
 class BERTH_API isolation_settings {
  public:
   isolation_settings() = default;
@@ -44,7 +49,8 @@ class BERTH_API isolation_settings {
     return *this;
   }
   /// Read-only though they lie below a root; they can be neither moved nor replaced. A relative one is looked for in every root and in
-  /// the working directory, and what is not there is left out: nothing is created for it. In a git worktree, `.git/` means the repository that it belongs to.
+  /// the working directory, and what is not there is left out until it appears: nothing is created for it. In a git worktree, `.git/`
+  /// means the repository that it belongs to.
   /// Default: `.git/hooks` and `.git/config`.
   isolation_settings& protected_paths(std::vector<std::string> paths) & {
     protected_paths_ = std::move(paths);

@@ -141,7 +141,10 @@ void isolation_site::protect_below(const std::string& cwd) {
 isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) const {
   const logger log(collect_into(warnings));
   auto plan = make_isolation_plan(settings_, standing(roots_, warnings), tmp_ ? tmp_->path() : "", log);
-  plan.looked_at.insert(plan.looked_at.end(), roots_.begin(), roots_.end());  // those too that are left out now
+  auto& all = plan.looked_at;
+  all.insert(all.end(), roots_.begin(), roots_.end());  // those too that are left out now
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return plan;
 }
 

@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add(std::vector<std::string>& to, const fs::path& path, fs::file_type wanted) {
+void add(dangerous_sockets& found, const fs::path& path, fs::file_type wanted) {
+  auto& to = wanted == fs::file_type::directory ? found.directories : found.sockets;
+  found.looked_at.push_back(path.string());
   std::error_code code;
   const fs::path real = fs::canonical(path, code);
   if (code || fs::status(real, code).type() != wanted) return;
@@ -27,21 +29,21 @@ void add(std::vector<std::string>& to, const fs::path& path, fs::file_type wante
 dangerous_sockets find_dangerous_sockets() {
   dangerous_sockets found;
   for (const char* each : {"/run/user", "/run/WSL", "/tmp/.X11-unix", "/tmp/.ICE-unix"}) {
-    add(found.directories, each, fs::file_type::directory);
+    add(found, each, fs::file_type::directory);
   }
   for (const char* each : {"/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
                            "/run/crio/crio.sock", "/run/buildkit/buildkitd.sock", "/run/dbus/system_bus_socket",
                            "/run/systemd/private", "/run/systemd/journal/stdout", "/run/libvirt/libvirt-sock",
                            "/run/lxd.socket", "/var/lib/lxd/unix.socket", "/run/snapd.socket", "/run/acpid.socket"}) {
-    add(found.sockets, each, fs::file_type::socket);
+    add(found, each, fs::file_type::socket);
   }
   const std::string home = home_directory();
   for (const char* each :
        {"/.docker/run/docker.sock", "/.docker/desktop/docker.sock", "/.gnupg/S.gpg-agent", "/.gnupg/S.gpg-agent.ssh"}) {
-    if (!home.empty()) add(found.sockets, home + each, fs::file_type::socket);
+    if (!home.empty()) add(found, home + each, fs::file_type::socket);
   }
   const char* agent = std::getenv("SSH_AUTH_SOCK");
-  if (agent != nullptr && *agent == '/') add(found.sockets, agent, fs::file_type::socket);
+  if (agent != nullptr && *agent == '/') add(found, agent, fs::file_type::socket);
   std::erase_if(found.sockets, [&found](const std::string& each) { return directory_of(each, found.directories); });
   return found;
 }

@@ -11,6 +11,8 @@ struct dangerous_sockets {
   std::vector<std::string> sockets = {};
   /// With nothing in them that a command should use.
   std::vector<std::string> directories = {};
+  /// Where they were looked for.
+  std::vector<std::string> looked_at = {};
 };
 dangerous_sockets find_dangerous_sockets();
 

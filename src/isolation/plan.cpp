@@ -114,6 +114,7 @@ class planning {
 
   void mask() {
     dangerous_sockets found = find_dangerous_sockets();
+    plan_.looked_at.insert(plan_.looked_at.end(), found.looked_at.begin(), found.looked_at.end());
     plan_.masked_sockets = std::move(found.sockets);
     plan_.masked_directories = std::move(found.directories);
   }

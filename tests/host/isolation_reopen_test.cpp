@@ -68,6 +68,35 @@ ASYNC_TEST("isolation reopen: what is protected once it has appeared; what runs 
   CHECK(residents().empty());
 }
 
+ASYNC_TEST("isolation reopen: what is protected is so again after somebody outside has replaced it") {
+  if (!has_bwrap()) co_return;
+  const temp_dir at;
+  fs::create_directory(at / ".git");
+  write_whole_file(at / ".git/config", "first");
+  heard log;
+  context place = make_process_context(io, isolated(at.path().string(), log));
+  const handle where = co_await place.spawn();
+  for (const char* each : {"second", "third"}) {
+    exec_result got = co_await place.exec(where, command("echo x >.git/config"));
+    CHECK(!got.ok());
+    write_whole_file(at / "new", each);
+    fs::rename(at / "new", at / ".git/config");  // the mount on it is gone with that
+    got = co_await place.exec(where, command("cat .git/config; echo x >.git/config"));
+    CHECK(got.std_out == each);
+    CHECK(!got.ok());
+  }
+  CHECK(read_whole_file(at / ".git/config") == "third");
+  // Not each of many changes leaves a sandbox.
+  for (int i = 0; i < 8; ++i) {
+    write_whole_file(at / "new", "more");
+    fs::rename(at / "new", at / ".git/config");
+    const exec_result got = co_await place.exec(where, command("true"));
+    CHECK(got.ok());
+  }
+  CHECK(residents().size() <= 6);
+  co_await place.destroy(where);
+}
+
 ASYNC_TEST("isolation reopen: a root that was made anew is the one that commands get") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
