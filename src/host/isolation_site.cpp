@@ -248,6 +248,8 @@ std::string explain_failure(const prepared_sandbox& sandbox, const error& failur
   std::string text(4096, '\0');
   const ssize_t n = ::pread(sandbox.complaints.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  // Where a security policy refuses what lies in memory the next sandbox gets a file.
+  if (text.find("execvp " + memory_image::path(image_fd)) != text.npos) resident_image().fall_back();
   if (text.empty() && failure.code() == errc::timeout) text = "it did not answer";
   return explain_bwrap_failure(text, read_namespace_settings());
 }

@@ -30,6 +30,11 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds case_patience(60);
 
+/// What the kernel says.
+constexpr const char* read_only = "Read-only file system";
+constexpr const char* busy = "Device or resource busy";
+constexpr const char* not_permitted = "Operation not permitted";
+
 /// A directory that may be written, one beside it that may not though its files are ours, and what they have in them:
 /// `root`: attempt.py, .git with hooks and config, `link` and `dir` that lead to `outside/f` and `outside`. `outside`: f, "old".
 class case_site {

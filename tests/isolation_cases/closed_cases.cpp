@@ -121,6 +121,23 @@ TEST_CASE("isolation: a system that does not execute memory files gets the resid
   check_self("unshare -p -f --mount-proc sh -c \"echo 2 >/proc/sys/vm/memfd_noexec && exec $SELF works\"");
 }
 
+TEST_CASE("isolation: where a policy refuses memory files the next command gets the resident in a file") {
+  if (lacks("memory files")) return;
+  const temp_dir at;
+  const std::string images = at / "images";
+  const std::string refusing_once =
+      "#!/bin/sh\nreadlink /proc/self/fd/6 >>" + images + "\nif [ $(wc -l <" + images +
+      ") = 1 ]; then echo 'bwrap: execvp /proc/self/fd/6: Permission denied' >&2; exit 1; "
+      "fi\nexec /usr/bin/bwrap \"$@\"\n";
+  const other_bwrap wrapper(refusing_once);
+  check_self("$SELF works");
+  const std::string seen = read_whole_file(images);
+  CAPTURE(seen);
+  CHECK(seen.starts_with("/memfd:"));
+  CHECK(seen.ends_with(" (deleted)\n"));
+  CHECK(seen.find("memfd:", seen.find('\n')) == std::string::npos);
+}
+
 TEST_CASE("isolation, closed: what AppArmor does is told apart from a missing right") {
   namespace_settings ubuntu;
   ubuntu.apparmor_restricts = true;

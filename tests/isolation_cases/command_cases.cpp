@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* not_permitted = "Operation not permitted";
-
 ASYNC_TEST_FOR("isolation 43: a library that the environment preloads runs inside only", case_patience) {
   if (lacks("isolation 43") || lacks("isolation 43", "/usr/bin/cc")) co_return;
   const case_site site;

@@ -11,10 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* read_only = "Read-only file system";
-constexpr const char* busy = "Device or resource busy";
-constexpr const char* not_permitted = "Operation not permitted";
-
 SCRIPT_CASE(1, "a new file outside", "echo x >$OUT/new", refused_outside(read_only))
 SCRIPT_CASE(3, "a file outside through a link", "echo x >link", refused_outside(read_only))
 SCRIPT_CASE(4, "a file outside through a link to its directory", "echo x >dir/new", refused_outside(read_only))

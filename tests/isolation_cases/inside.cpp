@@ -75,7 +75,7 @@ task<void> expect_sandbox(context place, handle where, std::string outside) {
   expect(!fs::exists(outside + "/new"), "it wrote outside");
 }
 
-task<void> works(asio::io_context& io) {
+task<void> work_inside(asio::io_context& io) {
   const case_site site;
   auto [place, where] = co_await open_site(io, site, sees_sites());
   co_await expect_sandbox(place, where, site.outside());
@@ -155,7 +155,7 @@ int run_inside(const std::vector<std::string>& words) {
     if (verb == "closed") {
       run(io, closed(io, words.at(1)));
     } else if (verb == "works") {
-      run(io, works(io));
+      run(io, work_inside(io));
     } else if (verb == "gone") {
       run(io, gone(io));
     } else if (verb == "owner") {

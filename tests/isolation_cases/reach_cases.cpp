@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* not_permitted = "Operation not permitted";
-
 SCRIPT_CASE(19, "a process of the host is not there", "/bin/kill -0 $HOST_PID", refused("No such process"))
 SCRIPT_CASE(19, "few processes are to be seen", "test $(ls -d /proc/[0-9]* | wc -l) -le 5", works())
 SCRIPT_CASE(20, "tracing a process of the host",
