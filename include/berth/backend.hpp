@@ -65,6 +65,7 @@ class BERTH_API backend_process {
   using time_point = std::chrono::steady_clock::time_point;
 
   virtual ~backend_process() = default;
+  /// As the command itself sees it; 0 where there is none.
   virtual std::int64_t pid() const noexcept = 0;
   /// The next thing that happened, or nothing_yet once `until` has passed. What is there already comes even then: with a time
   /// in the past it looks without waiting. Each event comes once; one caller at a time.

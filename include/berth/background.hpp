@@ -88,7 +88,7 @@ class BERTH_API background {
 
   /// The caller's key (`command::key`), or a name of the handle's own.
   const std::string& id() const noexcept;
-  /// In the command's own place; 0 where the start failed or a backend has none.
+  /// In the command's own place, as process::pid(); 0 where the start failed or a backend has none.
   std::int64_t pid() const noexcept;
 
   /// What the log has from `offset` on, at most `max` bytes; waits for nothing. Offsets count every byte since the start.

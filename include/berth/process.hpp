@@ -55,7 +55,8 @@ class BERTH_API process {
   process& operator=(process&& other) noexcept;
   ~process();
 
-  /// The pid in the command's own place, or 0 where a backend has none.
+  /// The pid in the command's own place, or 0 where a backend has none. In a place that is a pid namespace of its own (isolation, a
+  /// container) it is what the command sees as its pid; outside, the process has another, and this one may be somebody else's.
   std::int64_t pid() const noexcept;
 
   /// The next piece of output; nullopt once the command has ended and its output was read.

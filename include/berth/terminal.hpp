@@ -109,6 +109,7 @@ class BERTH_API terminal {
   explicit terminal(std::shared_ptr<kept_command> core);
 
   const std::string& id() const noexcept;
+  /// In the place of its command, as process::pid(); 0 where a backend has none.
   std::int64_t pid() const noexcept;
 
   /// Types. Several may write at once: each write goes in whole, in the order in which they began.

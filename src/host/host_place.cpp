@@ -228,10 +228,12 @@ task<std::unique_ptr<backend_process>> host_place::start_in(std::shared_ptr<stat
   // A sandbox cannot write where cgroups are made, nor may it.
   const bool needs_place = !self->options.isolation && (what.limits().memory() || what.limits().processes());
   if (needs_place && !self->options.cgroups->place) co_await find_cgroups(self);
-  if (!self->options.isolation && what.limits().processes() && !self->options.cgroups->place->processes &&
-      ::geteuid() == 0)
+  const bool is_whole = needs_place && self->options.cgroups->place->processes;
+  if (what.limits().processes() && !is_whole && ::geteuid() == 0) {
+    const char* why = self->options.isolation ? "has none" : "can have none (berth doctor tells why)";
     self->options.log.warning(
-        "processes: root is not bound by this limit here, as no cgroup can be had (berth doctor tells why)");
+        std::string("processes: root is not bound by this limit without a cgroup, and this place ") + why);
+  }
   std::shared_ptr<resident_session> session;
   try {
     if (self->options.isolation) co_await look(self);

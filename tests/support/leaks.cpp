@@ -53,9 +53,17 @@ std::vector<pid_t> children_of_this() {
   return children;
 }
 
+/// Only root starts processes of other users, and only root can read their marks.
+bool is_foreign(pid_t pid) {
+  struct stat seen = {};
+  const bool found = stat(("/proc/" + std::to_string(pid)).c_str(), &seen) == 0;
+  return geteuid() != 0 && found && seen.st_uid != geteuid();
+}
+
 /// A tagged process with neither our mark nor another test's: it is another test's if the first of its ancestors that
 /// carries no tag is a resident that is none of ours.
 bool belongs_to_another(const process_info& process, const std::map<pid_t, process_info>& all, const std::string& id) {
+  if (is_foreign(process.pid)) return true;
   const process_info* at = &process;
   for (int depth = 0; depth < 1000; ++depth) {
     const auto parent = all.find(at->parent);
