@@ -1,19 +1,17 @@
 /// What does a kernel sandbox cost that is opened once for a handle; and one for each command?
 
-#include "core/task_group.hpp"
 #include "host/environment.hpp"
 #include "host/isolation_site.hpp"
 #include "isolation/bwrap.hpp"
 #include "suite/floor.hpp"
+#include "suite/place_samples.hpp"
 #include "suite/suite.hpp"
 #include "suite/warm_place.hpp"
 
 #include <berth/error.hpp>
 
 #include <fcntl.h>
-#include <asio/this_coro.hpp>
 
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -53,53 +51,10 @@ task<void> drop_bare(shared_sandbox bare) {
   co_return;
 }
 
-task<double> bare_exec(shared_sandbox bare) {
+task<double> sandboxed_exec(shared_sandbox bare) {
   const bench::stopwatch watch;
   (*bare)->run();
   co_return watch.micros();
-}
-
-task<double> one_exec(shared_place warm) {
-  context place = *warm->place;
-  const bench::stopwatch watch;
-  co_await exec_true(std::move(place), warm->where);
-  co_return watch.micros();
-}
-
-task<double> exec_rate(shared_place warm) {
-  const auto executor = co_await asio::this_coro::executor;
-  task_group group(executor);
-  const bench::stopwatch watch;
-  for (int i = 0; i < execs_at_once; ++i) group.spawn(exec_true(*warm->place, warm->where));
-  co_await group.join();
-  co_return execs_at_once * 1e6 / watch.micros();
-}
-
-task<double> first_exec(shared_place warm) {
-  context place = *warm->place;
-  const bench::stopwatch watch;
-  const handle fresh = co_await place.spawn();
-  co_await exec_true(place, fresh);
-  const double micros = watch.micros();
-  co_await place.destroy(fresh);
-  co_return micros;
-}
-
-task<double> stream(shared_place warm) {
-  context place = *warm->place;
-  command worker(worker_words("write", std::to_string(stream_total)));
-  const bench::stopwatch watch;
-  auto process = co_await place.exec_stream(warm->where, std::move(worker));
-  std::size_t seen = 0;
-  for (;;) {
-    const auto piece = co_await process.next();
-    if (!piece) break;
-    seen += piece->bytes().size();
-  }
-  const double micros = watch.micros();
-  require_ok(*process.status());
-  if (seen != stream_total) throw std::runtime_error("only " + std::to_string(seen) + " came");
-  co_return static_cast<double>(stream_total) / micros;
 }
 
 }  // namespace
@@ -112,7 +67,7 @@ subjects isolated_suite(asio::io_context& io) {
                  .bases = {{"exec/host"}},
                  .runs = 300,
                  .warmup = 10,
-                 .sample = [bare] { return bare_exec(bare); },
+                 .sample = [bare] { return sandboxed_exec(bare); },
                  .prepare = [bare] { return make_bare(bare); },
                  .finish = [bare] { return drop_bare(bare); }});
   const auto add = [&](bench::subject like, std::string name, std::vector<bench::base> bases,
@@ -127,7 +82,7 @@ subjects isolated_suite(asio::io_context& io) {
   const bench::subject rate{.unit = "exec/s", .direction = bench::better::more, .runs = 50, .warmup = 3};
   add(rate, "exec64/isolated", {{"exec64/host"}}, exec_rate);
   const bench::subject bytes{.unit = "MB/s", .direction = bench::better::more, .runs = 20, .warmup = 2};
-  add(bytes, "stream/isolated", {{"stream/host"}}, stream);
+  add(bytes, "stream/isolated", {{"stream/host"}}, stream_rate);
   const bench::subject fresh{.runs = 50};
   add(fresh, "spawn/isolated", {{"spawn/host"}}, first_exec);
   return all;

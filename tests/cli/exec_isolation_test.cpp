@@ -3,6 +3,7 @@
 #include "cli/shell_options.hpp"
 #include "cli/terminal_session.hpp"
 #include "core/json.hpp"
+#include "support/skipping.hpp"
 #include "support/temp_dir.hpp"
 
 #include <filesystem>
@@ -13,12 +14,6 @@ using berth::access_rule;
 using berth::isolation_settings;
 
 namespace {
-
-bool has_bwrap() {
-  if (std::filesystem::exists("/usr/bin/bwrap")) return true;
-  MESSAGE("SKIPPED: no /usr/bin/bwrap");
-  return false;
-}
 
 std::optional<isolation_settings> isolation(words options) {
   options.push_back("true");

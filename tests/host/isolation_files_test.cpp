@@ -13,19 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-process_context_options isolated(const temp_dir& at, isolation_settings settings = {}) {
-  process_context_options options;
-  options.cwd = at.path().string();
-  options.isolation = std::move(settings);
-  return options;
-}
-
-bool has_bwrap() {
-  if (fs::exists("/usr/bin/bwrap")) return true;
-  MESSAGE("SKIPPED: no /usr/bin/bwrap");
-  return false;
-}
-
 struct refused {
   std::error_code code;
   std::string message;
@@ -53,7 +40,7 @@ ASYNC_TEST("isolation files: what is changed lies below a writable root, and who
   fs::create_symlink(outside / "f", at / "file_link");
   isolation_settings settings;
   settings.writable_roots({more.path().string()}).setting_name("my.roots").tmp(tmp_kind::host);
-  context place = make_process_context(io, isolated(at, settings));
+  context place = make_process_context(io, isolated(at.path().string(), settings));
   const handle where = co_await place.spawn();
   co_await place.write_file(where, "a/b", "in");
   co_await place.write_file(where, more / "f", "more");
@@ -90,7 +77,7 @@ ASYNC_TEST("isolation files: what is changed lies below a writable root, and who
 ASYNC_TEST("isolation files: the private /tmp is one for commands and file operations, under each of its names") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const std::string name = "berth-test-" + std::to_string(::getpid());
   co_await place.write_file(where, "/tmp/" + name, "kept");
@@ -126,7 +113,7 @@ ASYNC_TEST("isolation files: with the host's /tmp, writes there need a root") {
   const temp_dir other;
   isolation_settings settings;
   settings.tmp(tmp_kind::host);
-  context place = make_process_context(io, isolated(at, settings));
+  context place = make_process_context(io, isolated(at.path().string(), settings));
   const handle where = co_await place.spawn();
   write_whole_file(other / "f", "host");
   const std::string read = co_await place.read_file(where, other / "f");
@@ -139,7 +126,7 @@ ASYNC_TEST("isolation files: with the host's /tmp, writes there need a root") {
 
 ASYNC_TEST("isolation files: hooks and config of a repository are protected, also once they have appeared") {
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   co_await place.write_file(where, ".git/config", "mine");  // nothing is there yet
   std::vector<refused> all;
@@ -164,7 +151,7 @@ ASYNC_TEST("isolation files: no sandbox is needed for them to hold") {
   const temp_dir outside;
   isolation_settings settings;
   settings.writable_roots({"/usr", "/bin"}).allow_wide_roots();  // so that no bwrap is taken
-  context place = make_process_context(io, isolated(at, settings));
+  context place = make_process_context(io, isolated(at.path().string(), settings));
   const handle where = co_await place.spawn();
   const exec_result run = co_await place.exec(where, command("true"));
   CHECK(run.status.code() == 127);
@@ -185,7 +172,7 @@ ASYNC_TEST("isolation files: a root that became a link leads nowhere, and one th
   fs::create_directory(at / "cwd");
   isolation_settings settings;
   settings.tmp(tmp_kind::host);  // so that the other directory is in sight
-  process_context_options options = isolated(at, settings);
+  process_context_options options = isolated(at.path().string(), settings);
   options.cwd = at / "cwd";
   context place = make_process_context(io, options);
   const handle where = co_await place.spawn();
@@ -207,7 +194,7 @@ ASYNC_TEST("isolation files: a command that swaps directories for links while fi
   const temp_dir outside;
   isolation_settings settings;
   settings.tmp(tmp_kind::host);  // so that the other directory is in sight
-  context place = make_process_context(io, isolated(at, settings));
+  context place = make_process_context(io, isolated(at.path().string(), settings));
   const handle where = co_await place.spawn();
   fs::create_directory(at / "swap");
   const std::string swapping = "import ctypes, os\nlibc = ctypes.CDLL(None)\nos.symlink('" + outside.path().string() +

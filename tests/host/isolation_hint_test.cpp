@@ -18,16 +18,7 @@ namespace fs = std::filesystem;
 /// A place whose sandbox has one root, which also holds directories for it to find.
 struct hinted {
   explicit hinted(asio::io_context& io, isolation_settings settings = {}) {
-    process_context_options options;
-    options.cwd = at.path().string();
-    options.isolation = std::move(settings);
-    place.emplace(make_process_context(io, std::move(options)));
-  }
-
-  static bool can() {
-    if (fs::exists("/usr/bin/bwrap")) return true;
-    MESSAGE("SKIPPED: no /usr/bin/bwrap");
-    return false;
+    place.emplace(make_process_context(io, isolated(at.path().string(), std::move(settings))));
   }
 
   temp_dir at;
@@ -43,7 +34,7 @@ int hints_in(const std::string& text) {
 }
 
 ASYNC_TEST("hint: a write outside the roots is told once, with the roots and the setting, whatever the exit code") {
-  if (!hinted::can()) co_return;
+  if (!has_bwrap()) co_return;
   isolation_settings settings;
   settings.setting_name("app.write").tmp(tmp_kind::host);
   hinted here(io, std::move(settings));
@@ -66,7 +57,7 @@ ASYNC_TEST("hint: a write outside the roots is told once, with the roots and the
 }
 
 ASYNC_TEST("hint: none for failures of a command's own") {
-  if (!hinted::can()) co_return;
+  if (!has_bwrap()) co_return;
   isolation_settings settings;
   hinted here(io, settings.tmp(tmp_kind::host));
   here.where = co_await here.place->spawn();
@@ -92,7 +83,7 @@ ASYNC_TEST("hint: none for failures of a command's own") {
 }
 
 ASYNC_TEST("hint: the network, a protected path, and what only the /tmp of this host has") {
-  if (!hinted::can()) co_return;
+  if (!has_bwrap()) co_return;
   hinted here(io);
   fs::create_directories(here.at / ".git/hooks");
   write_whole_file(here.outside / "there", "x");
@@ -114,7 +105,7 @@ ASYNC_TEST("hint: the network, a protected path, and what only the /tmp of this 
 }
 
 ASYNC_TEST("hint: streams, background commands and terminals have it as their last line, a leftover or not") {
-  if (!hinted::can()) co_return;
+  if (!has_bwrap()) co_return;
   hinted here(io);
   here.where = co_await here.place->spawn();
   process stream = co_await here.place->exec_stream(here.where, command("sleep 60 & touch /etc/berth-test"));
@@ -146,7 +137,7 @@ ASYNC_TEST("hint: streams, background commands and terminals have it as their la
 }
 
 ASYNC_TEST("hint: a command that a deadline ended, and one that prints without end") {
-  if (!hinted::can()) co_return;
+  if (!has_bwrap()) co_return;
   hinted here(io);
   here.where = co_await here.place->spawn();
   const std::string text = "touch /etc/berth-test; head -c 40000 /dev/zero >&2; sleep 60";

@@ -23,25 +23,17 @@ struct heard {
   }
 };
 
-process_context_options isolated(const std::string& cwd, heard& log) {
-  process_context_options options;
-  options.cwd = cwd;
-  options.isolation.emplace();
+process_context_options isolated_with(heard& log, const std::string& cwd) {
+  process_context_options options = isolated(cwd);
   options.log = [&log](log_level, std::string_view line) { log.lines.emplace_back(line); };
   return options;
-}
-
-bool has_bwrap() {
-  if (fs::exists("/usr/bin/bwrap")) return true;
-  MESSAGE("SKIPPED: no /usr/bin/bwrap");
-  return false;
 }
 
 ASYNC_TEST("isolation reopen: what is protected once it has appeared; what runs goes on and shares /tmp") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
   heard log;
-  context place = make_process_context(io, isolated(at.path().string(), log));
+  context place = make_process_context(io, isolated_with(log, at.path().string()));
   const handle where = co_await place.spawn();
   process old = co_await place.exec_stream(
       where, command("echo up; until test -e /tmp/go; do sleep 0.01; done; cat /tmp/go; echo old >/tmp/back"));
@@ -74,7 +66,7 @@ ASYNC_TEST("isolation reopen: what is protected is so again after somebody outsi
   fs::create_directory(at / ".git");
   write_whole_file(at / ".git/config", "first");
   heard log;
-  context place = make_process_context(io, isolated(at.path().string(), log));
+  context place = make_process_context(io, isolated_with(log, at.path().string()));
   const handle where = co_await place.spawn();
   for (const char* each : {"second", "third"}) {
     exec_result got = co_await place.exec(where, command("echo x >.git/config"));
@@ -102,7 +94,7 @@ ASYNC_TEST("isolation reopen: a root that was made anew is the one that commands
   const temp_dir at;
   fs::create_directory(at / "cwd");
   heard log;
-  context place = make_process_context(io, isolated(at / "cwd", log));
+  context place = make_process_context(io, isolated_with(log, at / "cwd"));
   const handle where = co_await place.spawn();
   exec_result got = co_await place.exec(where, command("touch a"));
   CHECK(got.ok());
@@ -126,7 +118,7 @@ ASYNC_TEST("isolation reopen: a root that became a link starts no command until 
   const temp_dir outside;
   fs::create_directory(at / "cwd");
   heard log;
-  context place = make_process_context(io, isolated(at / "cwd", log));
+  context place = make_process_context(io, isolated_with(log, at / "cwd"));
   const handle where = co_await place.spawn();
   fs::rename(at / "cwd", at / "old");
   fs::create_directory_symlink(outside.path(), at / "cwd");
@@ -153,7 +145,7 @@ ASYNC_TEST("isolation reopen: a worktree that appears brings its repository, and
   const std::string git = "git -c user.name=n -c user.email=e -C " + repository.path().string();
   const std::string set_up = git + " init -q && " + git + " commit -q --allow-empty -m first && " + git;
   heard log;
-  context place = make_process_context(io, isolated(at.path().string(), log));
+  context place = make_process_context(io, isolated_with(log, at.path().string()));
   const handle where = co_await place.spawn();
   background left = co_await place.exec_background(where, command("sleep 300"));
   const std::string worktree = set_up + " worktree add -q -f " + at.path().string() + " -b side";
@@ -177,7 +169,7 @@ ASYNC_TEST("isolation reopen: what holds a root in the private /tmp cannot be mo
   const std::string path = at.path().string();
   if (!path.starts_with("/tmp/")) co_return;
   heard log;
-  context place = make_process_context(io, isolated(path, log));
+  context place = make_process_context(io, isolated_with(log, path));
   const handle where = co_await place.spawn();
   const std::string name = path.substr(5, path.find('/', 5) - 5);
   const exec_result got =
@@ -190,7 +182,7 @@ ASYNC_TEST("isolation reopen: commands that start together share a look, and all
   if (!has_bwrap()) co_return;
   const temp_dir at;
   heard log;
-  context place = make_process_context(io, isolated(at.path().string(), log));
+  context place = make_process_context(io, isolated_with(log, at.path().string()));
   const handle where = co_await place.spawn();
   fs::create_directories(at / ".git");
   write_whole_file(at / ".git/config", "host");

@@ -1,6 +1,7 @@
 /// The context on this host with isolation: one sandbox for each handle, with the resident as its process 1.
 #include "host/host_world.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <berth/background.hpp>
 #include <berth/terminal.hpp>
@@ -15,33 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-process_context_options isolated(const temp_dir& at, isolation_settings settings = {}) {
-  process_context_options options;
-  options.cwd = at.path().string();
-  options.isolation = std::move(settings);
-  return options;
-}
-
-bool has_bwrap() {
-  if (fs::exists("/usr/bin/bwrap")) return true;
-  MESSAGE("SKIPPED: no /usr/bin/bwrap");
-  return false;
-}
-
-/// PATH is another while it lives.
-class path_is {
- public:
-  explicit path_is(const std::string& path) : before_(std::getenv("PATH")) { setenv("PATH", path.c_str(), 1); }
-  ~path_is() { setenv("PATH", before_.c_str(), 1); }
-
- private:
-  std::string before_;
-};
-
 ASYNC_TEST("isolation: commands write in the working directory and nowhere else, and share a private /tmp") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const exec_result inside = co_await place.exec(where, command("echo hi >a; cat a; pwd; echo kept >/tmp/x"));
   CHECK(inside.std_err == "");
@@ -59,7 +37,7 @@ ASYNC_TEST("isolation: commands write in the working directory and nowhere else,
 ASYNC_TEST("isolation: a server of one command answers its client in the next, and this host's loopback is another") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const std::string server =
       "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 8765)); print(1, flush=True); "
@@ -76,7 +54,7 @@ ASYNC_TEST("isolation: a server of one command answers its client in the next, a
 ASYNC_TEST("isolation: the resident can be neither killed, stopped, traced nor read from inside") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const std::string attacks =
       "for s in TERM KILL STOP HUP INT CHLD; do kill -$s 1; done; readlink /proc/1/fd/*; echo x >/proc/1/fd/3; cat "
@@ -93,7 +71,7 @@ ASYNC_TEST("isolation: the resident can be neither killed, stopped, traced nor r
 ASYNC_TEST("isolation: exit codes, signals, standard input and deadlines are what they are outside") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   exec_result got = co_await place.exec(where, command("exit 3"));
   CHECK(got.status == exit_status::exited(3));
@@ -117,7 +95,7 @@ ASYNC_TEST("isolation: the environment is the caller's, but for sockets and dire
   const temp_dir at;
   setenv("BERTH_TEST_LINES", "a\nb=c", 1);
   setenv("SSH_AUTH_SOCK", "/run/none", 1);
-  process_context_options options = isolated(at);
+  process_context_options options = isolated(at.path().string());
   options.env.emplace_back("LD_PRELOAD", at / "evil.so");
   context place = make_process_context(io, options);
   const handle where = co_await place.spawn();
@@ -132,7 +110,7 @@ ASYNC_TEST("isolation: the environment is the caller's, but for sockets and dire
 ASYNC_TEST("isolation: what is left running ends with the handle, and so does its /tmp") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const exec_result got =
       co_await place.exec(where, command("sleep 300 >/dev/null 2>&1 & setsid sleep 300 >/dev/null 2>&1 & "
@@ -147,7 +125,7 @@ ASYNC_TEST("isolation: what is left running ends with the handle, and so does it
 ASYNC_TEST("isolation: a sandbox that is killed from outside is lost whole, and the next command gets another") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   process running = co_await place.exec_stream(where, command("echo started; sleep 300"));
   auto piece = co_await running.next();
@@ -165,7 +143,7 @@ ASYNC_TEST("isolation: a sandbox that is killed from outside is lost whole, and 
 ASYNC_TEST("isolation: a terminal inside has job control, and the terminal of this program is out of reach") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
-  context place = make_process_context(io, isolated(at));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   exec_result got = co_await place.exec(where, command("bash -ic 'sleep 30 & jobs; kill %1; tty'").terminal(80, 24));
   CHECK(got.std_out.find("Running") != std::string::npos);
@@ -182,7 +160,7 @@ ASYNC_TEST("isolation: without a bwrap nothing runs, and each kind of command sa
   // The working directory holds the only candidate that PATH has; the usual places are looked at too, so they are made roots.
   isolation_settings settings;
   settings.writable_roots({"/usr", "/bin"}).allow_wide_roots();
-  context place = make_process_context(io, isolated(at, settings));
+  context place = make_process_context(io, isolated(at.path().string(), settings));
   const handle where = co_await place.spawn();
   const std::string marker = "touch " + at / "marker";
   const exec_result got = co_await place.exec(where, command(marker));
@@ -212,8 +190,8 @@ ASYNC_TEST("isolation: a bwrap in a root is not taken, whatever PATH says, nor o
     write_whole_file(each, "#!/bin/sh\ntouch " + at / "ran" + "\n");
     fs::permissions(each, fs::perms::all);
   }
-  const path_is first(at.path().string() + ":" + other.path().string() + ":.:" + std::getenv("PATH"));
-  context place = make_process_context(io, isolated(at));
+  const variable_is first("PATH", at.path().string() + ":" + other.path().string() + ":.:" + std::getenv("PATH"));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const exec_result got = co_await place.exec(where, command("echo real"));
   CHECK(got.std_out == "real\n");
@@ -227,8 +205,8 @@ ASYNC_TEST("isolation: a bwrap that fails is named with its first line, and once
   const temp_dir other;
   write_whole_file(other / "bwrap", "#!/bin/sh\necho \"bwrap: Can't mount proc on /newroot/proc: no\" >&2\nexit 1\n");
   fs::permissions(other / "bwrap", fs::perms::owner_all);
-  const path_is first(other.path().string() + ":" + std::getenv("PATH"));
-  context place = make_process_context(io, isolated(at));
+  const variable_is first("PATH", other.path().string() + ":" + std::getenv("PATH"));
+  context place = make_process_context(io, isolated(at.path().string()));
   const handle where = co_await place.spawn();
   const exec_result got = co_await place.exec(where, command("touch marker"));
   CHECK(got.status.code() == 127);
@@ -246,7 +224,7 @@ ASYNC_TEST("isolation: a working directory that became a link is not followed") 
   const temp_dir at;
   const temp_dir outside;
   fs::create_directory(at / "cwd");
-  process_context_options options = isolated(at);
+  process_context_options options = isolated(at.path().string());
   options.cwd = at / "cwd";
   context place = make_process_context(io, options);
   const handle where = co_await place.spawn();

@@ -3,6 +3,7 @@
 
 #include "host/host_world.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <berth/error.hpp>
 
@@ -22,18 +23,6 @@ namespace berth::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// TMPDIR is another while it lives.
-class tmpdir_is {
- public:
-  explicit tmpdir_is(const std::string& path) : before_(std::getenv("TMPDIR")) { setenv("TMPDIR", path.c_str(), 1); }
-  tmpdir_is(const tmpdir_is&) = delete;
-  tmpdir_is& operator=(const tmpdir_is&) = delete;
-  ~tmpdir_is() { setenv("TMPDIR", before_.c_str(), 1); }
-
- private:
-  std::string before_;
-};
 
 std::vector<std::string> private_directories(const fs::path& in) {
   std::vector<std::string> all;
@@ -75,7 +64,7 @@ void run_and_kill_owner(const std::string& cwd) {
 
 TEST_CASE("private tmp: it is ours, locked, and goes with its object, whatever is in it") {
   const temp_dir at;
-  const tmpdir_is here(at.path().string());
+  const variable_is here("TMPDIR", at.path().string());
   const temp_dir outside;
   write_whole_file(outside / "f", "out");
   std::string path;
@@ -102,7 +91,7 @@ TEST_CASE("private tmp: it is ours, locked, and goes with its object, whatever i
 TEST_CASE("private tmp: it does not lie where commands could put a link in its place") {
   const temp_dir at;
   fs::create_directory(at / "t");
-  const tmpdir_is here(at / "t");
+  const variable_is here("TMPDIR", at / "t");
   const private_tmp elsewhere({{at.path().string()}, {}});
   CHECK(fs::path(elsewhere.path()).parent_path() == "/tmp");
   const private_tmp further({{at.path().string(), "/tmp"}, {}});
@@ -114,7 +103,7 @@ TEST_CASE("private tmp: it does not lie where commands could put a link in its p
 
 TEST_CASE("private tmp: one that was moved away is known, and what took its place is left alone") {
   const temp_dir at;
-  const tmpdir_is here(at.path().string());
+  const variable_is here("TMPDIR", at.path().string());
   const temp_dir outside;
   write_whole_file(outside / "f", "out");
   {
@@ -128,7 +117,7 @@ TEST_CASE("private tmp: one that was moved away is known, and what took its plac
 
 TEST_CASE("private tmp: what killed owners left goes with the next one, and what others have stays") {
   const temp_dir at;
-  const tmpdir_is here(at.path().string());
+  const variable_is here("TMPDIR", at.path().string());
   const temp_dir outside;
   write_whole_file(outside / "f", "out");
   fs::create_directories(at / "berth-tmp-000000/a/b");
@@ -147,13 +136,10 @@ TEST_CASE("private tmp: what killed owners left goes with the next one, and what
 }
 
 ASYNC_TEST("private tmp: that of an owner that was killed goes when the next handle is made") {
-  if (!fs::exists("/usr/bin/bwrap")) {
-    MESSAGE("SKIPPED: no /usr/bin/bwrap");
-    co_return;
-  }
+  if (!has_bwrap()) co_return;
   const temp_dir at;
   const temp_dir cwd;
-  const tmpdir_is here(at.path().string());
+  const variable_is here("TMPDIR", at.path().string());
   run_and_kill_owner(cwd.path().string());
   CHECK(private_directories(at.path()).size() == 1);
   process_context_options options;

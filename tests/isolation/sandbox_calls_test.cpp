@@ -1,6 +1,7 @@
 /// What the namespaces and the filter of a sandbox refuse, tried in one.
 #include "isolation/sandboxed.hpp"
 #include "isolation/syscall_filter.hpp"
+#include "support/skipping.hpp"
 
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -89,7 +90,7 @@ bool can_try() {
 #if defined(__x86_64__)
   return has_sandbox() && fs::exists("/usr/bin/python3");
 #else
-  MESSAGE("SKIPPED: the numbers of the attempts are those of x86-64");
+  skip("the numbers of the attempts are those of x86-64");
   return false;
 #endif
 }

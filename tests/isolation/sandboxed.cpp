@@ -4,6 +4,7 @@
 #include "isolation/bwrap.hpp"
 #include "isolation/syscall_filter.hpp"
 #include "os/helper_process.hpp"
+#include "support/skipping.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
@@ -105,7 +106,7 @@ bool has_sandbox() {
           ? run_as(::geteuid(),
                    {"bwrap", "--unshare-user", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"}, {})
           : sandboxed_end{127, "no /usr/bin/bwrap"};
-  if (tried.code != 0) MESSAGE("SKIPPED: no sandbox can be made here: " << tried.output);
+  if (tried.code != 0) skip("no sandbox can be made here: " + tried.output);
   return tried.code == 0;
 }
 

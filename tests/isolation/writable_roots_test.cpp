@@ -1,4 +1,5 @@
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <berth/error.hpp>
 #include <berth/isolation.hpp>
@@ -16,20 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using paths = std::vector<std::string>;
-
-/// HOME is another while it lives.
-class home_is {
- public:
-  explicit home_is(const std::string& home) {
-    const char* value = std::getenv("HOME");
-    if (value != nullptr) before_ = value;
-    setenv("HOME", home.c_str(), 1);
-  }
-  ~home_is() { before_ ? setenv("HOME", before_->c_str(), 1) : unsetenv("HOME"); }
-
- private:
-  std::optional<std::string> before_;
-};
 
 std::string parse_failure(std::string_view text) {
   try {
@@ -56,7 +43,7 @@ std::string real(const fs::path& path) { return fs::canonical(path).string(); }
 }  // namespace
 
 TEST_CASE("allow-write setting: commas, newlines and blanks separate; empty entries mean nothing") {
-  const home_is home("/home/u");
+  const variable_is home("HOME", "/home/u");
   const auto list = parse_allow_write_setting(" ~/.cache, ../shared\n\n/opt/a b/ ,,\t~\r\n./x/../y", "/w/p");
   CHECK(list == paths{"/home/u/.cache", "/w/shared", "/opt/a b", "/home/u", "/w/p/y"});
   CHECK(parse_allow_write_setting("", "/w").empty());
@@ -77,7 +64,7 @@ TEST_CASE("allow-write setting: a bad entry is an error that names it") {
 }
 
 TEST_CASE("allow-write setting: a home that is no absolute path is not believed") {
-  const home_is home("somewhere");
+  const variable_is home("HOME", "somewhere");
   const auto list = parse_allow_write_setting("~/x", "/w");
   CHECK(list.front().starts_with("/"));
   CHECK(!list.front().starts_with("/w"));
@@ -85,7 +72,7 @@ TEST_CASE("allow-write setting: a home that is no absolute path is not believed"
 
 TEST_CASE("writable roots: the working directory first, real, each once, none below another") {
   const temp_dir at;
-  const home_is home("/nobody/here");
+  const variable_is home("HOME", "/nobody/here");
   fs::create_directories(at / "cwd/sub");
   fs::create_directories(at / "other/deep");
   fs::create_directory_symlink(at / "other", at / "link");
@@ -97,7 +84,7 @@ TEST_CASE("writable roots: the working directory first, real, each once, none be
 
 TEST_CASE("writable roots: a root that holds others takes the place of the first of them") {
   const temp_dir at;
-  const home_is home("/nobody/here");
+  const variable_is home("HOME", "/nobody/here");
   fs::create_directories(at / "a/cwd");
   fs::create_directories(at / "b");
   root_options options;
@@ -110,7 +97,7 @@ TEST_CASE("writable roots: a root that holds others takes the place of the first
 
 TEST_CASE("writable roots: a file is a root, a missing one is left out and said") {
   const temp_dir at;
-  const home_is home("/nobody/here");
+  const variable_is home("HOME", "/nobody/here");
   write_whole_file(at / "file", "");
   fs::create_directory(at / "cwd");
   std::string said;
@@ -130,7 +117,7 @@ TEST_CASE("writable roots: home, and what lies above it, only where it is allowe
   const temp_dir at;
   fs::create_directories(at / "home/u/work");
   fs::create_directory_symlink(at / "home/u", at / "h");
-  const home_is home(at / "h");
+  const variable_is home("HOME", at / "h");
   root_options options;
   CHECK(resolve_writable_roots(at / "home/u/work") == paths{real(at / "home/u/work")});
   for (const std::string& wide : {at / "home/u", at / "home", at / "h", std::string("/")}) {

@@ -135,20 +135,6 @@ bool lacks(const char* name, const std::string& program) {
   return true;
 }
 
-variable_is::variable_is(const char* name, const std::string& value) : name_(name) {
-  const char* now = std::getenv(name);
-  if (now != nullptr) before_ = now;
-  setenv(name, value.c_str(), 1);
-}
-
-variable_is::~variable_is() {
-  if (before_) {
-    setenv(name_, before_->c_str(), 1);
-  } else {
-    unsetenv(name_);
-  }
-}
-
 task<opened_site> open_site(asio::io_context& io, const case_site& site, isolation_settings settings) {
   process_context_options options = site.options(std::move(settings));
   context place = make_process_context(io, std::move(options));

@@ -13,6 +13,7 @@
 #include "support/async.hpp"
 #include "support/leaks.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 #include "support/waiting.hpp"
 
 #include <berth/background.hpp>
@@ -75,19 +76,6 @@ void run_script_case(const char* name, const std::string& script, const expectat
 
 /// No sandbox can be made here, or a program is missing. Says so, as a skipped test.
 bool lacks(const char* name, const std::string& program = "/usr/bin/bwrap");
-
-/// A variable of this program is another while it lives.
-class variable_is {
- public:
-  variable_is(const char* name, const std::string& value);
-  ~variable_is();
-  variable_is(const variable_is&) = delete;
-  variable_is& operator=(const variable_is&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 /// A handle with isolation in a site, for cases of more than one script.
 struct opened_site {
