@@ -51,7 +51,7 @@ class BERTH_API isolation_settings {
   /// Read-only though they lie below a root; they can be neither moved nor replaced. A relative one is looked for in every root and in
   /// the working directory, and what is not there is left out until it appears: nothing is created for it. In a git worktree, `.git/`
   /// means the repository that it belongs to.
-  /// Default: `.git/hooks` and `.git/config`.
+  /// Default: `.git/hooks`, `.git/config` and `.git/config.worktree`.
   isolation_settings& protected_paths(std::vector<std::string> paths) & {
     protected_paths_ = std::move(paths);
     return *this;
@@ -94,7 +94,7 @@ class BERTH_API isolation_settings {
 
  private:
   std::vector<std::string> writable_roots_;
-  std::vector<std::string> protected_paths_{".git/hooks", ".git/config"};
+  std::vector<std::string> protected_paths_{".git/hooks", ".git/config", ".git/config.worktree"};
   std::string setting_name_ = "isolation.writable_roots";
   std::optional<access_rule> unix_sockets_;
   access_rule network_ = access_rule::deny;

@@ -159,7 +159,7 @@ task<void> host_place::look(std::shared_ptr<state> self) {
   if (!self->look_failure.empty()) throw error(make_error_code(errc::start_failed), self->look_failure);
 }
 
-task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
+task<std::shared_ptr<prepared_sandbox>> host_place::prepare_next(std::shared_ptr<state> self) {
   constexpr std::size_t most_former = 4;
   co_await end_former(self, most_former);
   std::shared_ptr<prepared_sandbox> sandbox = co_await prepare(self);
@@ -179,6 +179,11 @@ task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
     }
   }
   for (const std::string& each : sandbox->warnings) self->options.log.warning(each);
+  co_return sandbox;
+}
+
+/// Through the link then; nothing has run in it.
+task<void> host_place::enter_sandbox(std::shared_ptr<state> self, std::shared_ptr<prepared_sandbox> sandbox) {
   if (self->destroyed) throw error(make_error_code(errc::destroyed), "process context");
   self->rules = std::make_shared<const denial_rules>(denial_rules{self->options.isolation->settings(), sandbox->plan});
   self->plan = sandbox->number;
@@ -191,6 +196,28 @@ task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
     if (is_cancelled(failure.code())) throw;
     throw error(make_error_code(errc::start_failed), explain_failure(*sandbox, failure));
   }
+}
+
+task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
+  constexpr int most_tries = 3;
+  std::string wrong;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::shared_ptr<prepared_sandbox> sandbox = co_await prepare_next(self);
+    co_await enter_sandbox(self, sandbox);
+    auto check = [sandbox] { return find_wrong_mount(*sandbox); };
+    auto checking = self->options.pool->run(std::move(check));
+    try {
+      wrong = co_await std::move(checking);
+    } catch (const std::system_error& failure) {
+      wrong = failure.what();
+    }
+    if (wrong.empty()) co_return;
+    self->options.log.warning("isolation: a sandbox was ended before any command: " + wrong);
+    const auto link = std::move(self->link);
+    co_await link->end();
+  }
+  throw error(make_error_code(errc::start_failed), "[isolation] what was mounted is not what was asked for (" + wrong +
+                                                       "): something moves these directories; command was not run");
 }
 
 task<std::shared_ptr<resident_session>> host_place::session_of(std::shared_ptr<state> self) {

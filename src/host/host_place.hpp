@@ -55,6 +55,8 @@ class host_place final : public backend_place {
   static task<std::shared_ptr<resident_session>> session_of(std::shared_ptr<state> self);
   static task<void> launch(std::shared_ptr<state> self);
   static task<void> launch_in_sandbox(std::shared_ptr<state> self);
+  static task<std::shared_ptr<prepared_sandbox>> prepare_next(std::shared_ptr<state> self);
+  static task<void> enter_sandbox(std::shared_ptr<state> self, std::shared_ptr<prepared_sandbox> sandbox);
   static task<std::shared_ptr<prepared_sandbox>> prepare(std::shared_ptr<state> self);
   static task<void> look(std::shared_ptr<state> self);
   static task<void> end_former(std::shared_ptr<state> self, std::size_t kept);

@@ -8,9 +8,11 @@
 #include "isolation/bwrap_failure.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
+#include "isolation/mount_table.hpp"
 #include "isolation/paths.hpp"
 #include "isolation/roots_advice.hpp"
 #include "isolation/syscall_filter.hpp"
+#include "os/whole_file.hpp"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -32,6 +34,7 @@ constexpr int socket_fd = 3;
 constexpr int arguments_fd = 4;
 constexpr int filter_fd = 5;
 constexpr int image_fd = 6;
+constexpr int mounts_fd = 7;
 
 /// Collects lines: the user's hook is called on another thread.
 log_function collect_into(std::vector<std::string>& lines) {
@@ -202,6 +205,7 @@ prepared_sandbox isolation_site::prepare(const std::vector<std::string>& env) {
     made.arguments = memory_of(bwrap_arguments(made.plan, env, filter_fd));
     made.filter = make_syscall_filter(made.plan.unix_sockets);
     made.complaints = memory("bwrap-complaints");
+    made.mounts = memory("mounts");
   });
   return made;
 }
@@ -230,18 +234,31 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
                   "--",
                   memory_image::path(image_fd),
                   "isolated",
-                  std::to_string(socket_fd)};
+                  std::to_string(socket_fd),
+                  std::to_string(mounts_fd)};
   // What commands inherit must not reach bwrap: LD_PRELOAD would run in it, outside.
   options.env = std::vector<std::string>();
-  options.fds = {placed_fd{its.get(), socket_fd}, placed_fd{sandbox.arguments.get(), arguments_fd},
-                 placed_fd{sandbox.filter.get(), filter_fd}, placed_fd{resident_image().fd(), image_fd},
-                 placed_fd{sandbox.complaints.get(), 2}};
+  options.fds = {placed_fd{its.get(), socket_fd},
+                 placed_fd{sandbox.arguments.get(), arguments_fd},
+                 placed_fd{sandbox.filter.get(), filter_fd},
+                 placed_fd{resident_image().fd(), image_fd},
+                 placed_fd{sandbox.complaints.get(), 2},
+                 placed_fd{sandbox.mounts.get(), mounts_fd}};
   try {
     helper_process process = helper_process::start(sandbox.program, options);
     return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
   } catch (const error& failure) {
     fail("bwrap not usable: " + failure.message());
   }
+}
+
+std::string find_wrong_mount(const prepared_sandbox& sandbox) {
+  std::string inside;
+  char bytes[4096];
+  for (ssize_t n; (n = ::pread(sandbox.mounts.get(), bytes, sizeof bytes, static_cast<off_t>(inside.size()))) > 0;)
+    inside.append(bytes, static_cast<std::size_t>(n));
+  const auto host = parse_mount_table(whole_file("/proc/self/mountinfo"));
+  return find_wrong_mount(sandbox.plan, host, parse_mount_table(inside));
 }
 
 std::string explain_failure(const prepared_sandbox& sandbox, const error& failure) {

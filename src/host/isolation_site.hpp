@@ -30,6 +30,7 @@ struct prepared_sandbox {
   unique_fd arguments;
   unique_fd filter;
   unique_fd complaints;               ///< what bwrap writes to standard error
+  unique_fd mounts;                   ///< the table of mounts inside, before any command
   std::vector<std::string> warnings;  ///< for the log
 };
 
@@ -80,6 +81,10 @@ class isolation_site {
 /// Starts bwrap with the resident in it, as process 1 of the sandbox. It waits for a hello.
 /// Errors: start_failed, one line for the caller of a command, where bwrap cannot be executed.
 launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox);
+
+/// What bwrap has mounted against the plan, once the resident has answered; empty if nothing differs. Somebody may have moved
+/// directories meanwhile. Blocks.
+std::string find_wrong_mount(const prepared_sandbox& sandbox);
 
 /// The line for the caller of a command, from what bwrap wrote, or where it wrote nothing from how the launch failed. Blocks.
 std::string explain_failure(const prepared_sandbox& sandbox, const error& failure);

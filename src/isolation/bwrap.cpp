@@ -54,6 +54,7 @@ class argument_list {
     // For user 0 these files ask for nothing but that user.
     add("--ro-bind", "/proc/sys", "/proc/sys");
     add("--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger");
+    if (all_writable) add("--ro-bind", "/sys", "/sys");
     for (const std::string& each : plan.masked_directories) mask_directory(each);
     for (const std::string& each : plan.tmp_at) add("--bind", plan.tmp, each);
     pin_in_tmp(plan);

@@ -46,11 +46,11 @@ std::optional<git_link> read_git_link(const std::string& dot_git) {
   link.repository = real(link.own, first_line(fs::path(link.own) / "commondir"));
   if (link.repository.empty()) link.repository = link.own;  // a submodule, or --separate-git-dir
   const fs::path holder = fs::path(link.own).parent_path();
-  const std::string back = real(link.own, first_line(fs::path(link.own) / "gitdir"));
+  // By its text: what it leads to a command could have arranged by links, and an old worktree's place by making it anew.
+  const std::string back = (fs::path(link.own) / first_line(fs::path(link.own) / "gitdir")).lexically_normal().string();
   link.is_mutual = holder.filename() == "worktrees" && holder.parent_path() == link.repository &&
                    fs::exists(fs::path(link.repository) / "HEAD", code) &&
-                   fs::is_directory(fs::path(link.repository) / "objects", code) && !back.empty() &&
-                   fs::equivalent(back, dot_git, code);
+                   fs::is_directory(fs::path(link.repository) / "objects", code) && back == dot_git;
   return link;
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <seccomp.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,9 +200,14 @@ void refuse_sockets(filter_builder& filter, access_rule unix_sockets) {
   constexpr std::uint64_t unix_family = 1;
   constexpr std::uint64_t packet_family = 17;
   constexpr std::uint64_t vsock_family = 40;  // to the hypervisor
+  constexpr std::uint64_t type_bits = 0xf;    // the others are flags
   filter.refuse("socket", {is_word(0, packet_family)});
   filter.refuse("socket", {is_word(0, vsock_family)});
-  if (unix_sockets == access_rule::deny) filter.refuse("socket", {is_word(0, unix_family)});
+  if (unix_sockets == access_rule::allow) return;
+  filter.refuse("socket", {is_word(0, unix_family)});
+  // One of a pair of datagram sockets can send to any other, and be sent to. SOCK_RAW means the same here.
+  for (const std::uint64_t type : {std::uint64_t{SOCK_DGRAM}, std::uint64_t{SOCK_RAW}})
+    filter.refuse("socketpair", {is_word(0, unix_family), {1, SCMP_CMP_MASKED_EQ, type_bits, type}});
 }
 
 }  // namespace

@@ -49,6 +49,12 @@ std::string real_root(const fs::path& path) {
   return real.string();
 }
 
+/// What a sandbox covers: as a root it would lie over that again.
+bool is_of_kernel(const std::string& root) {
+  const bool is_device = is_at_or_below(root, "/dev") && !root.starts_with("/dev/shm/");
+  return is_at_or_below(root, "/proc") || is_at_or_below(root, "/sys") || is_device;
+}
+
 std::string working_root(const std::string& cwd) {
   std::error_code code;
   const fs::path real = fs::canonical(cwd, code);
@@ -101,6 +107,8 @@ std::vector<std::string> resolve_writable_roots(const std::string& cwd, const ro
     }
   }
   for (const std::string& root : roots) {
+    if (is_of_kernel(root))
+      refuse("writable root " + shown_path(root) + ": the kernel's own; a sandbox has its own, or none");
     if (!options.allow_wide && is_wide_root(root))
       refuse("writable root " + shown_path(root) +
              ": the home directory, or above it; this must be allowed explicitly");

@@ -37,20 +37,32 @@ void fill_standard() {
   }
 }
 
+/// What the owner holds against what it wanted, while no command has run yet.
+void copy_mount_table(int to) {
+  const int table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+  char bytes[4096];
+  for (ssize_t n; (n = read(table, bytes, sizeof bytes)) > 0;) {
+    if (write(to, bytes, static_cast<size_t>(n)) != n) break;
+  }
+  close(table);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using berth::resident::channel;
   using berth::resident::surroundings;
-  const bool is_isolated = argc == 3 && strcmp(argv[1], "isolated") == 0;
+  const bool is_isolated = argc == 4 && strcmp(argv[1], "isolated") == 0;
   const bool is_socket = is_isolated || (argc == 3 && strcmp(argv[1], "socket") == 0);
   if (!is_socket && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
     write_line(
-        "usage: berth-resident socket FD | isolated FD | stdio\nStarted by the berth library; not for use by hand.\n");
+        "usage: berth-resident socket FD | isolated FD TABLE_FD | stdio\nStarted by the berth library; not for use by "
+        "hand.\n");
     return 2;
   }
   fill_standard();
   default_signals();
+  if (is_isolated) copy_mount_table(atoi(argv[3]));
   int in = 0;
   int out = 1;
   if (is_socket) {

@@ -37,7 +37,7 @@ void make_worktree(const fs::path& repository, const fs::path& at, const std::st
   fs::create_directories(own);
   fs::create_directories(at);
   write_whole_file(at / ".git", "gitdir: " + own.string() + "\n");
-  write_whole_file(own / "gitdir", (at / ".git").string() + "\n");
+  write_whole_file(own / "gitdir", fs::canonical(at).string() + "/.git\n");
   write_whole_file(own / "commondir", "../..\n");
   write_whole_file(own / "HEAD", "ref: refs/heads/other\n");
 }
@@ -142,6 +142,16 @@ TEST_CASE("plan: a .git file that a command wrote opens nothing") {
     write_whole_file(at / "r/worktrees/x/gitdir", at / "r/.git\n");
     write_whole_file(at / "r/worktrees/x/commondir", at / "victim/.git\n");
     write_whole_file(at / "r/.git", "gitdir: worktrees/x\n");
+  }
+  SUBCASE("one that reaches the place of a worktree that is gone, by a link") {
+    make_worktree(at / "victim", at / "r/gone", "old");
+    fs::remove_all(at / "r/gone");
+    fs::create_directory_symlink(".", at / "r/gone");
+    write_whole_file(at / "r/.git", "gitdir: " + (at / "victim/.git/worktrees/old") + "\n");
+  }
+  SUBCASE("one that is a living worktree's own, by a hard link") {
+    make_worktree(at / "victim", at / "r/living", "living");
+    fs::create_hard_link(at / "r/living/.git", at / "r/.git");
   }
   const auto plan = plan_of({at / "r"}, {}, log);
   CHECK(plan.roots == paths{real(at / "r")});

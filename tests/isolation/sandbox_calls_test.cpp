@@ -64,6 +64,8 @@ for name, family, kind in (('unix', 1, 1), ('vsock', 40, 1), ('packet', 17, 3), 
     attempt(name, lambda: socket.socket(family, kind))
 attempt('raw', lambda: socket.socket(2, 3, 1))
 attempt('unix_pair', lambda: socket.socketpair())
+for name, kind in (('unix_datagrams', 2), ('unix_raw', 3), ('unix_datagrams_flags', 2 | 0o2000000)):
+    attempt(name, lambda: socket.socketpair(1, kind))
 master, slave = os.openpty()
 attempt('push_input', lambda: fcntl.ioctl(slave, 0x5412, b'x'))
 attempt('push_input_high', lambda: libc.ioctl(slave, ctypes.c_ulong(0x100005412), b'x') and (_ for _ in ()).throw(
@@ -127,11 +129,33 @@ TEST_CASE("filter: what reaches out of a sandbox, or around its limits, is refus
     CAPTURE(user);
     const sandbox_site site(user);
     auto got = try_all(site);
-    for (const std::string each :
-         {"ptrace",         "keyctl", "bpf",    "io_uring",   "userfaultfd", "unshare_user",
-          "unshare_mounts", "mount",  "umount", "pivot_root", "setns",       "vm_readv",
-          "pidfd_getfd",    "perf",   "x32",    "chmod_suid", "open_suid",   "fchmodat2",
-          "unix",           "vsock",  "packet", "raw",        "push_input",  "push_input_high"}) {
+    for (const std::string each : {"ptrace",
+                                   "keyctl",
+                                   "bpf",
+                                   "io_uring",
+                                   "userfaultfd",
+                                   "unshare_user",
+                                   "unshare_mounts",
+                                   "mount",
+                                   "umount",
+                                   "pivot_root",
+                                   "setns",
+                                   "vm_readv",
+                                   "pidfd_getfd",
+                                   "perf",
+                                   "x32",
+                                   "chmod_suid",
+                                   "open_suid",
+                                   "fchmodat2",
+                                   "unix",
+                                   "vsock",
+                                   "packet",
+                                   "raw",
+                                   "push_input",
+                                   "push_input_high",
+                                   "unix_datagrams",
+                                   "unix_raw",
+                                   "unix_datagrams_flags"}) {
       CAPTURE(each);
       REQUIRE(got.contains(each));
       CHECK(got[each] == EPERM);

@@ -131,6 +131,17 @@ TEST_CASE("writable roots: home, and what lies above it, only where it is allowe
   CHECK(resolve_writable_roots(at / "home/u/work", options) == paths{"/"});
 }
 
+TEST_CASE("writable roots: what the kernel shows is none, allowed or not") {
+  const temp_dir at;
+  fs::create_directory_symlink("/proc/sys", at / "link");
+  root_options options;
+  options.allow_wide = true;
+  for (const std::string& each : {std::string("/proc"), at / "link", std::string("/sys/kernel"), std::string("/dev")}) {
+    options.extra = {each};
+    CHECK(resolve_failure(at.path().string(), options, errc::invalid_argument).find("kernel") != std::string::npos);
+  }
+}
+
 TEST_CASE("writable roots: a working directory that is none is an error") {
   const temp_dir at;
   write_whole_file(at / "file", "");
