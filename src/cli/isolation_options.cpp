@@ -102,7 +102,7 @@ std::string why_idle(const isolation_settings& settings, const words& roots, con
     if (berth::directory_of(real, open) != nullptr) return {};
     is_there = true;
   }
-  return is_there ? "lies outside of what may be written, and is read-only anyhow"
+  return is_there ? "lies outside of what may be written, so nothing is protected by it"
                   : "is not there, so nothing is protected by it";
 }
 
