@@ -31,13 +31,14 @@ class BERTH_API isolation_settings {
  public:
   isolation_settings() = default;
 
-  /// Besides the handle's working directory; relative ones are looked for there. Resolved when a handle is spawned: see
-  /// resolve_writable_roots. Default: none.
+  /// Besides the handle's working directory; relative ones are looked for there, and `~` is a name like others: what a user wrote
+  /// goes through parse_allow_write_setting first. Resolved when a handle is spawned: see resolve_writable_roots. Default: none.
   isolation_settings& writable_roots(std::vector<std::string> paths) & {
     writable_roots_ = std::move(paths);
     return *this;
   }
-  /// Lets roots through that are the home directory of this process's user or lie above it, `/` too. Default: they are refused.
+  /// Lets roots through that are the home directory of this process's user (that of HOME, and that of the user database) or lie
+  /// above it, `/` too. Default: they are refused.
   isolation_settings& allow_wide_roots(bool yes = true) & {
     allow_wide_roots_ = yes;
     return *this;
@@ -103,8 +104,9 @@ class BERTH_API isolation_settings {
 };
 
 /// The paths in a user's setting, such as "~/.cache, ../shared": separated by commas or newlines, blanks around them mean nothing, and
-/// neither do empty ones. `~` is the home of this process's user, relative ones start at `cwd`, an absolute path. The result is
-/// absolute, without `.` and `..`; nothing is asked of the file system.
+/// neither do empty ones. There is no quoting: quotes and backslashes are part of a path, and one with a comma, a newline, or a blank
+/// at an end cannot be written. `~` is the home of this process's user, relative ones start at `cwd`, an absolute path. The result
+/// is absolute, without `.` and `..`; nothing is asked of the file system.
 /// Errors: invalid_argument naming the entry, for `~name`, a `$` at the beginning (variables are not replaced; "./$x" is a
 ///         directory), a NUL, and `~` where no home is known.
 BERTH_API std::vector<std::string> parse_allow_write_setting(std::string_view text, std::string_view cwd);
@@ -121,8 +123,8 @@ struct root_options {
 
 /// The directories that may be written, as real paths: `cwd` first, then the others, each once and none below another. A root that is no
 /// directory is fine. One that is missing is left out and logged. `~` means nothing here: see parse_allow_write_setting. Blocks.
-/// Errors: not_found and not_a_directory for `cwd`; invalid_argument naming the root, for one that is the home directory of this
-///         process's user or lies above it, unless `allow_wide` says so.
+/// Errors: not_found and not_a_directory for `cwd`; invalid_argument naming the root, for one that is a home directory of this
+///         process's user (HOME, or the user database) or lies above it, unless `allow_wide` says so.
 BERTH_API std::vector<std::string> resolve_writable_roots(const std::string& cwd, const root_options& options = {});
 
 }  // namespace berth

@@ -203,6 +203,9 @@ task<int> run_exec(asio::io_context& io, exec_options options) {
 task<int> exec_command(asio::io_context& io, words arguments) {
   auto options = parse_exec_options(arguments);
   if (options.help) return show_help(exec_help);
+  if (options.isolation) {
+    for (const std::string& line : idle_protections(*options.isolation, options.cwd)) print_error("exec", line);
+  }
   return run_exec(io, std::move(options));
 }
 

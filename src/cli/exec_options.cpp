@@ -52,7 +52,8 @@ Options:
                         above it only by their full names
   --network RULE        deny (the default) or allow
   --protect PATH        read-only though it could be written, besides .git/hooks and .git/config;
-                        may be repeated; a relative one is looked for in all that may be written
+                        may be repeated; a relative one is looked for in all that may be written;
+                        one that is not there is told, and not protected
   --unix-sockets        unix sockets may be made; without a network they may not
   --private-tmp         /tmp is its own, and removed with it (the default)
   --host-tmp            /tmp is that of this host, read-only
@@ -81,7 +82,7 @@ Examples:
   berth exec 'make test 2>&1 | tail -n 20'
   berth exec --cwd app --timeout 10m -- npm run build
   berth exec -e CI=1 --unset-env HOME -- env
-  berth exec --isolate --writable ~/.cache npm test
+  berth exec --isolate --writable ~/.npm npm test
   berth exec --json --idle-timeout 1m pytest -q | jq -r 'select(.type == "result").reason'
   tar c src | berth exec 'mkdir -p copy && tar x -C copy'
 )";

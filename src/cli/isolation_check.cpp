@@ -3,6 +3,8 @@
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 #include "isolation/find_bwrap.hpp"
+#include "isolation/home.hpp"
+#include "isolation/plan.hpp"
 
 #include <berth/error.hpp>
 #include <berth/process_context.hpp>
@@ -17,6 +19,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace berth::cli {
 namespace {
@@ -48,10 +51,18 @@ double millis_since(clock::time_point began) {
   return std::chrono::duration<double, std::milli>(clock::now() - began).count();
 }
 
+/// What `berth exec --isolate` could write here. None where that is refused.
+std::vector<std::string> roots_here() {
+  std::error_code code;
+  const std::string here = std::filesystem::current_path(code).string();
+  if (code || is_wide_root(here)) return {};
+  return {here};
+}
+
 task<finding> run_in_sandbox(asio::io_context& io, std::string directory) {
   process_context_options options;
   options.cwd = std::move(directory);
-  options.isolation = isolation_settings();
+  options.isolation = isolation_settings().writable_roots(roots_here());
   context place = make_process_context(io, std::move(options));
   const auto began = clock::now();
   const handle here = co_await place.spawn();
@@ -74,7 +85,7 @@ task<finding> run_in_sandbox(asio::io_context& io, std::string directory) {
 }
 
 task<finding> bwrap_found(asio::io_context& io) {
-  const std::string program = find_bwrap({});
+  const std::string program = find_bwrap(make_isolation_plan(isolation_settings(), roots_here(), {}).roots);
   context place = make_process_context(io);
   const handle here = co_await place.spawn();
   const exec_result printed = co_await place.exec(here, argv(program, "--version"));
@@ -124,8 +135,13 @@ finding bwrap_version(std::string_view printed, std::string_view program) {
   constexpr int oldest = 8;
   constexpr int mended = 12;
   while (!printed.empty() && (printed.back() == '\n' || printed.back() == '\r')) printed.remove_suffix(1);
-  const std::string detail = fmt::format("{}, {}", to_text(printed), program);
   const int number = number_of(printed);
+  if (number < 0)
+    return {"bwrap", health::limited,
+            fmt::format("{}: it does not tell its version{}", program,
+                        printed.empty() ? "" : ", but " + to_text(printed.substr(0, printed.find('\n')))),
+            "bubblewrap 0.8 or later in its place; it is the first in PATH that may be taken"};
+  const std::string detail = fmt::format("{}, {}", to_text(printed), program);
   if (number < oldest) return {"bwrap", health::limited, detail + ": too old", "bubblewrap 0.8 or later"};
   if (number < mended)
     return {"bwrap", health::limited,

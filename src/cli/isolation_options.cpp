@@ -1,13 +1,17 @@
 #include "cli/isolation_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "core/shown_path.hpp"
 #include "isolation/home.hpp"
+#include "isolation/paths.hpp"
+#include "isolation/plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -74,6 +78,34 @@ access_rule network_of(const CLI::App& app) {
   return access_rule::allow;
 }
 
+/// What the plan looks at, sorted; with this path to protect, or none.
+words looked_at(const isolation_settings& settings, const words& roots, const words& to_protect) {
+  isolation_settings one = settings;
+  one.protected_paths(to_protect);
+  one.unix_sockets(access_rule::deny);
+  words all = make_isolation_plan(one, roots, {}).looked_at;
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Why it protects nothing; empty: it does.
+std::string why_idle(const isolation_settings& settings, const words& roots, const std::string& path) {
+  const words without = looked_at(settings, roots, {});
+  const words with = looked_at(settings, roots, {path});
+  words places;
+  std::set_difference(with.begin(), with.end(), without.begin(), without.end(), std::back_inserter(places));
+  bool is_there = false;
+  const words open = make_isolation_plan(settings, roots, {}).roots;
+  for (const std::string& each : places) {
+    const std::string real = real_path(each);
+    if (real.empty()) continue;
+    if (berth::directory_of(real, open) != nullptr) return {};
+    is_there = true;
+  }
+  return is_there ? "lies outside of what may be written, so nothing is protected by it"
+                  : "is not there, so nothing is protected by it";
+}
+
 }  // namespace
 
 void declare_isolation_options(CLI::App& app) {
@@ -102,6 +134,26 @@ std::optional<isolation_settings> isolation_of(const CLI::App& app, const std::s
   if (app.count("--unix-sockets") > 0) settings.unix_sockets(access_rule::allow);
   if (app.count("--host-tmp") > 0) settings.tmp(tmp_kind::host);
   return settings;
+}
+
+std::vector<std::string> idle_protections(const isolation_settings& settings, const std::string& cwd,
+                                          log_function log) {
+  words lines;
+  try {
+    root_options options;
+    options.extra = settings.writable_roots();
+    options.allow_wide = settings.allows_wide_roots();
+    options.log = std::move(log);
+    const words roots = resolve_writable_roots(absolute(cwd.empty() ? "." : cwd), options);
+    const words& all = settings.protected_paths();
+    for (std::size_t at = isolation_settings().protected_paths().size(); at < all.size(); ++at) {  // the first are ours
+      const std::string why = why_idle(settings, roots, all[at]);
+      if (!why.empty()) lines.push_back(fmt::format("--protect {}: {}", shown_path(all[at]), why));
+    }
+  } catch (const std::system_error&) {
+    lines.clear();  // as the spawn will say
+  }
+  return lines;
 }
 
 bool is_told_by_commands(std::string_view log_line) {

@@ -2,6 +2,7 @@
 
 #include "cli/command_run.hpp"
 #include "cli/exec_report.hpp"
+#include "cli/isolation_options.hpp"
 #include "cli/orderly_end.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/shell_options.hpp"
@@ -190,9 +191,19 @@ int conclude(const shell_run& run) {
   return status.code();
 }
 
+/// Before the terminal is raw.
+void warn_of_idle(const shell_options& options) {
+  if (!options.isolation) return;
+  const auto tell = [](log_level level, std::string_view text) {
+    if (level == log_level::warning) print_error("shell", text);
+  };
+  for (const std::string& line : idle_protections(*options.isolation, options.cwd, tell)) print_error("shell", line);
+}
+
 task<int> run_shell(asio::io_context& io, shell_options options) {
   require_terminal();
   wait_for_foreground();
+  warn_of_idle(options);
   const auto run = std::make_shared<shell_run>(io, std::move(options));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH});
   run->terminal.enter();

@@ -39,7 +39,8 @@ Options:
                         above it only by their full names
   --network RULE        deny (the default) or allow
   --protect PATH        read-only though it could be written, besides .git/hooks and .git/config;
-                        may be repeated; a relative one is looked for in all that may be written
+                        may be repeated; a relative one is looked for in all that may be written;
+                        one that is not there is told, and not protected
   --unix-sockets        unix sockets may be made; without a network they may not
   --private-tmp         /tmp is its own, and removed with it (the default)
   --host-tmp            /tmp is that of this host, read-only

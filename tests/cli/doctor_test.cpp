@@ -1,6 +1,8 @@
 #include "cli/isolation_check.hpp"
 #include "cli/program.hpp"
 #include "core/json.hpp"
+#include "support/skipping.hpp"
+#include "support/temp_dir.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -98,7 +100,30 @@ TEST_CASE("doctor: a bwrap before 0.12 has a known weakness, and one before 0.8 
   CHECK(cli::bwrap_version("bubblewrap 0.7.0\n", "b").detail.find("too old") != std::string::npos);
   CHECK(cli::bwrap_version("bubblewrap 0.12.0\n", "b").state == cli::health::ok);
   CHECK(cli::bwrap_version("bubblewrap 1.0\n", "b").state == cli::health::ok);
-  CHECK(cli::bwrap_version("", "b").state == cli::health::limited);
+  for (const char* silent : {"", "\n"}) {
+    const auto found = cli::bwrap_version(silent, "/opt/b");
+    CHECK(found.state == cli::health::limited);
+    CHECK(found.detail == "/opt/b: it does not tell its version");
+  }
+  CHECK(cli::bwrap_version("what?\nmore", "b").detail == "b: it does not tell its version, but what?");
+}
+
+TEST_CASE("doctor: takes the bwrap that a command in this directory would get") {
+  if (!has_bwrap()) return;
+  const nothing_left nothing;
+  const temp_dir at;
+  std::filesystem::create_directories(at / "project/bin");
+  const std::string own = at / "project/bin/bwrap";
+  write_whole_file(own, "#!/bin/sh\nexit 3\n");
+  std::filesystem::permissions(own, std::filesystem::perms::owner_all);
+  const std::string doctor = " && PATH='" + (at / "project/bin") + "':\"$PATH\" exec \"$0\" doctor --json";
+  const json inside = json::parse(shell_ends("cd '" + (at / "project") + "'" + doctor).out);
+  CHECK(check_called(inside, "bwrap")->at("detail").as_string().find(own) == std::string::npos);
+  CHECK(state_of(inside, "isolation") == "ok");
+  std::filesystem::create_directory(at / "beside");
+  const json outside = json::parse(shell_ends("cd '" + (at / "beside") + "'" + doctor).out);
+  CHECK(check_called(outside, "bwrap")->at("detail").as_string() == own + ": it does not tell its version");
+  CHECK(state_of(outside, "isolation") == "limited");
 }
 
 TEST_CASE("doctor: takes no arguments") {

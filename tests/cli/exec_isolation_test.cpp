@@ -6,6 +6,9 @@
 #include "support/skipping.hpp"
 #include "support/temp_dir.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <optional>
 
@@ -95,6 +98,41 @@ TEST_CASE("isolation: the home directory may be written only where it is named i
   CHECK(std::filesystem::exists(home / "sub/y"));
 }
 
+TEST_CASE("isolation: the home of the user database is no working directory, whatever HOME says") {
+  const passwd* const user = ::getpwuid(::geteuid());
+  if (user == nullptr || !std::filesystem::is_directory(user->pw_dir)) return;
+  nothing_left guard;
+  const temp_dir elsewhere;
+  const auto done = shell_ends("cd '" + std::string(user->pw_dir) + "' && HOME='" + elsewhere.path().string() +
+                               "' exec \"$0\" exec --isolate true");
+  CHECK(done.code == 125);
+  CHECK(done.err.find("is the home directory or above it") != std::string::npos);
+}
+
+TEST_CASE("isolation: a --protect that protects nothing is told") {
+  if (!has_bwrap()) return;
+  nothing_left guard;
+  const temp_dir at;
+  const temp_dir more;
+  write_whole_file(at / "own", "");
+  write_whole_file(more / "other", "");
+  const std::string writable = "--writable '" + more.path().string() + "' ";
+  auto done = in(at, writable + "--protect own --protect other --protect '" + (more / "other") + "' true");
+  CHECK(done.code == 0);
+  CHECK(done.err == "");
+  // A link in a root may be replaced, whatever it leads to.
+  std::filesystem::create_symlink("/etc/passwd", at / "link");
+  done = in(at, writable + "--protect nosuch --protect '" + (more / "no/x") + "' --protect link true");
+  CHECK(done.code == 0);
+  const std::string outside = "lies outside of what may be written, so nothing is protected by it\n";
+  const std::string missing = "is not there, so nothing is protected by it\n";
+  CHECK(done.err == "berth: exec: --protect 'nosuch': " + missing + "berth: exec: --protect '" + (more / "no/x") +
+                        "': " + missing + "berth: exec: --protect 'link': " + outside);
+  done = in(at, "--protect own --cwd '" + more.path().string() + "' true");
+  CHECK(done.code == 0);
+  CHECK(count_lines(done.err) == 1);
+}
+
 TEST_CASE("isolation: the command writes where it may, and a line says what it was denied") {
   if (!has_bwrap()) return;
   nothing_left guard;
@@ -154,4 +192,15 @@ TEST_CASE("isolation: a shell is inside too, and what it was denied is told at i
   CHECK(session.shows("ended 1"));
   CHECK(std::filesystem::exists(at / "a"));
   CHECK(session.screen().find("\r\n[isolation] write to /etc/berth-c") != std::string::npos);
+}
+
+TEST_CASE("isolation: before a shell what protects nothing, or is not there to write, is told") {
+  if (!has_bwrap()) return;
+  nothing_left guard;
+  const temp_dir at;
+  terminal_session session("cd '" + at.path().string() +
+                           "'; \"$0\" shell --protect nosuch --writable nowhere true; echo ended $?");
+  CHECK(session.shows("ended 0"));
+  CHECK(session.screen().find("nowhere' is left out") != std::string::npos);
+  CHECK(session.screen().find("--protect 'nosuch': is not there") != std::string::npos);
 }

@@ -5,6 +5,8 @@
 #include <berth/isolation.hpp>
 
 #include <doctest/doctest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -168,4 +170,18 @@ TEST_CASE("isolation settings: what cannot be a path is an error that names the 
   CHECK_THROWS_WITH_AS(bad_root.validate(), doctest::Contains("writable_roots"), error);
   const auto bad_path = isolation_settings().protected_paths({std::string("a\0", 2)});
   CHECK_THROWS_WITH_AS(bad_path.validate(), doctest::Contains("protected_paths"), error);
+}
+
+TEST_CASE("writable roots: the home of the user database is guarded too, whatever HOME says") {
+  const passwd* const user = ::getpwuid(::geteuid());
+  if (user == nullptr || !fs::is_directory(user->pw_dir)) return;
+  const std::string at_login = user->pw_dir;
+  const temp_dir elsewhere;
+  const variable_is home("HOME", elsewhere.path().string());
+  for (const std::string& wide : {at_login, elsewhere.path().string()}) {
+    CAPTURE(wide);
+    CHECK(resolve_failure(wide, {}, errc::invalid_argument).find("allowed explicitly") != std::string::npos);
+  }
+  fs::create_directory(elsewhere / "sub");
+  CHECK(resolve_writable_roots(elsewhere / "sub") == paths{real(elsewhere / "sub")});
 }
