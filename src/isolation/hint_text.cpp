@@ -169,6 +169,7 @@ bool names_host(std::string_view text) {
 bool is_of_client(std::string_view line) {
   const std::string text = lower(line);
   if (has(text, "assert") || has(text, "expect")) return false;
+  if (has(text, "/dev/tcp/")) return true;  // bash
   return (has(text, "connect to") || has(text, "connecting to") || has(text, "connection to") ||
           has(text, "connect econnrefused") || has(text, "dial tcp") || has(text, "dial udp")) &&
          names_host(line);

@@ -182,7 +182,8 @@ TEST_CASE("hint: only the end of a long output is read, and the first denial in 
 TEST_CASE("hint: a client that could not connect to a host that it names") {
   world here;
   for (const std::string text :
-       {"nc: connect to 127.0.0.1 port 1 (tcp) failed: Connection refused\n",
+       {"bash: connect: Connection refused\nbash: line 1: /dev/tcp/127.0.0.1/9: Connection refused\n",
+        "nc: connect to 127.0.0.1 port 1 (tcp) failed: Connection refused\n",
         "curl: (7) Failed to connect to db port 3000 after 0 ms: Couldn't connect to server\n",
         "curl: (7) Failed to connect to 127.0.0.1 port 3000: Connection refused\n",
         "ssh: connect to host localhost port 22: Connection refused\r\n",
