@@ -10,9 +10,10 @@
 namespace berth {
 
 enum class denied_kind : std::uint8_t {
-  write,    ///< outside of the writable roots, or a protected path
-  tmp,      ///< a path below /tmp that only this host has, while /tmp is private
-  network,  ///< the network is off
+  write,        ///< outside of the writable roots, or a protected path
+  tmp,          ///< a path below /tmp that only this host has, while /tmp is private
+  network,      ///< the network is off
+  unix_socket,  ///< unix sockets are denied
 };
 
 BERTH_API std::string_view to_string(denied_kind kind) noexcept;
@@ -21,7 +22,7 @@ BERTH_API std::string_view to_string(denied_kind kind) noexcept;
 /// standard error (merged output: to that; a terminal: that it showed). docs/isolation.md has the rules.
 struct denial {
   denied_kind kind = denied_kind::write;
-  /// Absolute; empty for the network, and where the output names none.
+  /// Absolute; empty for the network and sockets, and where the output names none.
   std::string path = {};
   /// For whoever reads the output: one line without its end, which names the setting. See `command::hints`.
   std::string line = {};

@@ -3,6 +3,7 @@
 #include "core/deadline.hpp"
 #include "isolation/denial_lines.hpp"
 #include "isolation/hint.hpp"
+#include "isolation/home.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -66,7 +67,7 @@ struct ended {
 
 /// Blocks.
 std::optional<denial> ask_host(const denial_rules& rules, const ended& command) {
-  const host_view host{is_writable, is_there, real_path};
+  const host_view host{is_writable, is_there, real_path, is_wide_root};
   return find_denial(rules.settings, rules.plan, {command.lines, real_path(command.cwd), command.code}, host);
 }
 

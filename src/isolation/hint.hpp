@@ -27,6 +27,8 @@ struct host_view {
   std::function<bool(const std::string& path)> exists;
   /// The same place without links on the way to it, as far as it is there. Without this function: the path itself.
   std::function<std::string(const std::string& path)> real = {};
+  /// Is the directory too wide for a root? Without this function: only `/` is.
+  std::function<bool(const std::string& directory)> is_wide = {};
 };
 
 /// What is known when a command has ended.

@@ -6,6 +6,9 @@
 
 namespace berth {
 
+/// "writable roots are A, B".
+std::string root_names(const std::vector<std::string>& roots);
+
 /// "writable roots are A, B; add the directory to SETTING to allow it".
 std::string roots_advice(const std::vector<std::string>& roots, const std::string& setting_name);
 

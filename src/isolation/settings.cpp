@@ -11,6 +11,8 @@ std::string_view to_string(denied_kind kind) noexcept {
       return "write";
     case denied_kind::tmp:
       return "tmp";
+    case denied_kind::unix_socket:
+      return "unix_socket";
     case denied_kind::network:
       break;
   }

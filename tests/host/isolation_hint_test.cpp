@@ -91,7 +91,9 @@ ASYNC_TEST("hint: the network, a protected path, and what only the /tmp of this 
   exec_result got = co_await here.place->exec(here.where, command("bash -c 'echo x >/dev/tcp/127.0.0.1/9'"));
   REQUIRE(got.denied.has_value());
   CHECK(got.denied->kind == denied_kind::network);
-  CHECK(got.std_err.ends_with("[isolation] network is off for this context (isolation.network = deny)\n"));
+  CHECK(
+      got.std_err.ends_with("[isolation] network is off for this context (isolation.network = deny); the loopback "
+                            "of this host is out of reach too\n"));
   got = co_await here.place->exec(here.where, command("echo x >.git/hooks/pre-commit"));
   CHECK(got.std_err.ends_with("is protected (isolation.protected_paths)\n"));
   got = co_await here.place->exec(here.where, command("mv .git .g"));

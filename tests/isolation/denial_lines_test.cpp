@@ -56,3 +56,8 @@ TEST_CASE("denial lines: a read-only file system is not given up for a thousand 
   CHECK(kept.ends_with(refused(999)));
   CHECK(kept.size() < 4096);
 }
+
+TEST_CASE("denial lines: what failed is kept for the reason on another line") {
+  const std::string text = "error: failed to create directory `/etc/cc`\n  Read-only file system (os error 30)\n";
+  CHECK(kept_of("one\n" + text + "failed to agree\n") == text);
+}

@@ -63,7 +63,8 @@ sandboxed_end run_as(uid_t user, std::vector<std::string> words, std::vector<pla
 }  // namespace
 
 sandbox_site::sandbox_site(uid_t user) : user_(user) {
-  fs::permissions(at_.path(), fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
+  // Newer bwraps open what lies above a root for reading.
+  fs::permissions(at_.path(), static_cast<fs::perms>(0755));
   for (const std::string& each : {root(), outside(), tmp()}) {
     fs::create_directories(each);
     check_syscall(::chown(each.c_str(), user, user), "chown");
