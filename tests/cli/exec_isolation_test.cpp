@@ -61,7 +61,7 @@ TEST_CASE("isolation arguments: what they set") {
       {"--writable", "/usr/../opt", "--writable", "a,b", "--network", "allow", "--protect", ".envrc", "--host-tmp"});
   const std::string here = std::filesystem::current_path().string();
   CHECK(set.writable_roots() == words{"/opt", here + "/a,b"});
-  CHECK(set.protected_paths() == words{".git/hooks", ".git/config", ".envrc"});
+  CHECK(set.protected_paths() == words{".git/hooks", ".git/config", ".git/config.worktree", ".envrc"});
   CHECK(set.network() == access_rule::allow);
   CHECK(set.unix_sockets() == access_rule::allow);
   CHECK(set.tmp() == berth::tmp_kind::host);
