@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -46,6 +48,8 @@ std::optional<mount_entry> parse_line(std::string_view line) {
     line.remove_prefix(end + 1);
   }
   mount_entry entry;
+  std::from_chars(field[0].data(), field[0].data() + field[0].size(), entry.id);
+  std::from_chars(field[1].data(), field[1].data() + field[1].size(), entry.parent);
   entry.device = field[2];
   entry.root = unescaped(field[3]);
   entry.point = unescaped(field[4]);
@@ -53,8 +57,53 @@ std::optional<mount_entry> parse_line(std::string_view line) {
   return entry;
 }
 
-/// The one that is seen at a point: later ones lie over earlier ones.
-const mount_entry* topmost_at(const std::vector<mount_entry>& table, std::string_view point) {
+/// Does another one lie on its very root? Whatever is renamed, every path to it leads there.
+bool is_covered(const std::vector<mount_entry>& table, const mount_entry& entry) {
+  return std::any_of(table.begin(), table.end(), [&entry](const mount_entry& other) {
+    return other.id != entry.id && other.parent == entry.id && other.point == entry.point;
+  });
+}
+
+/// Does another one lie beside it, on what holds its place?
+bool is_below_another(const std::vector<mount_entry>& table, const mount_entry& entry) {
+  return std::any_of(table.begin(), table.end(), [&entry](const mount_entry& other) {
+    return other.parent == entry.parent && other.point != entry.point && is_at_or_below(entry.point, other.point);
+  });
+}
+
+/// `by_names`: also what was covered beside. Not where somebody may rename the places.
+bool is_visible(const std::vector<mount_entry>& table, const mount_entry& entry, bool by_names) {
+  if (is_covered(table, entry) || (by_names && is_below_another(table, entry))) return false;
+  const auto holds = [&entry](const mount_entry& each) { return each.id == entry.parent && each.id != entry.id; };
+  const auto parent = std::find_if(table.begin(), table.end(), holds);
+  // What covers its parent's root is seen itself.
+  return parent == table.end() || parent->point == entry.point || is_visible(table, *parent, by_names);
+}
+
+std::vector<mount_entry> visible_mounts(const std::vector<mount_entry>& table, bool by_names) {
+  std::vector<mount_entry> all;
+  for (const mount_entry& each : table) {
+    if (is_visible(table, each, by_names)) all.push_back(each);
+  }
+  return all;
+}
+
+bool is_same_mount(const mount_entry& a, const mount_entry& b) {
+  return a.device == b.device && a.root == b.root && a.point == b.point;
+}
+
+/// bwrap makes read-only what it sees. What this host has covered comes along, and stays covered.
+std::vector<mount_entry> seen_inside(const std::vector<mount_entry>& host, const std::vector<mount_entry>& inside) {
+  std::vector<mount_entry> seen = visible_mounts(inside, false);
+  for (const mount_entry& each : host) {
+    if (is_visible(host, each, true)) continue;
+    std::erase_if(seen,
+                  [&](const mount_entry& one) { return is_same_mount(one, each) && is_below_another(inside, one); });
+  }
+  return seen;
+}
+
+const mount_entry* find_at(const std::vector<mount_entry>& table, std::string_view point) {
   const auto found =
       std::find_if(table.rbegin(), table.rend(), [point](const auto& each) { return each.point == point; });
   return found == table.rend() ? nullptr : &*found;
@@ -76,8 +125,8 @@ std::optional<mount_entry> source_of(const std::vector<mount_entry>& host, const
 
 class mount_check {
  public:
-  mount_check(const isolation_plan& plan, const std::vector<mount_entry>& host, const std::vector<mount_entry>& inside)
-      : plan_(plan), host_(host), inside_(inside) {}
+  mount_check(const isolation_plan& plan, std::vector<mount_entry> host, std::vector<mount_entry> inside)
+      : plan_(plan), host_(std::move(host)), inside_(std::move(inside)) {}
 
   std::string run() const {
     std::string wrong;
@@ -101,7 +150,7 @@ class mount_check {
 
  private:
   std::string compare(const std::string& point, const std::string& path, bool writable) const {
-    const mount_entry* found = topmost_at(inside_, point);
+    const mount_entry* found = find_at(inside_, point);
     if (found == nullptr) return "nothing is mounted at " + shown_path(point);
     const auto wanted = source_of(host_, path);
     if (!wanted) return shown_path(path) + " is on no mount of this host";
@@ -115,7 +164,7 @@ class mount_check {
   std::string masked(const std::string& point) const {
     // Below the private /tmp it is not seen at all.
     const bool is_hidden = directory_of(point, plan_.tmp_at) != nullptr && directory_of(point, plan_.roots) == nullptr;
-    if (is_hidden || topmost_at(inside_, point) != nullptr) return {};
+    if (is_hidden || find_at(inside_, point) != nullptr) return {};
     return shown_path(point) + " is not hidden";
   }
 
@@ -141,15 +190,13 @@ class mount_check {
   /// A root brings with it what this host has mounted below.
   bool is_mounted_below_root(const mount_entry& entry) const {
     const bool is_below = directory_of(entry.point, plan_.roots) != nullptr;
-    const auto is_same = [&entry](const mount_entry& each) {
-      return each.device == entry.device && each.root == entry.root && each.point == entry.point;
-    };
+    const auto is_same = [&entry](const mount_entry& each) { return is_same_mount(each, entry); };
     return is_below && std::any_of(host_.begin(), host_.end(), is_same);
   }
 
   const isolation_plan& plan_;
-  const std::vector<mount_entry>& host_;
-  const std::vector<mount_entry>& inside_;
+  const std::vector<mount_entry> host_;
+  const std::vector<mount_entry> inside_;
 };
 
 }  // namespace
@@ -166,7 +213,7 @@ std::vector<mount_entry> parse_mount_table(std::string_view text) {
 
 std::string find_wrong_mount(const isolation_plan& plan, const std::vector<mount_entry>& host,
                              const std::vector<mount_entry>& inside) {
-  return mount_check(plan, host, inside).run();
+  return mount_check(plan, visible_mounts(host, true), seen_inside(host, inside)).run();
 }
 
 }  // namespace berth

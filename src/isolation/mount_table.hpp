@@ -19,6 +19,8 @@ struct mount_entry {
   std::string root;    ///< what of the file system is mounted
   std::string point;   ///< where
   bool writable = false;
+  int id = 0;
+  int parent = 0;  ///< the mount that it lies in
 
   bool operator==(const mount_entry&) const = default;
 };
@@ -27,6 +29,7 @@ struct mount_entry {
 std::vector<mount_entry> parse_mount_table(std::string_view text);
 
 /// What differs from the plan, for a message; empty if nothing does. `inside` is the table of the sandbox, `host` that of this process.
+/// What another mount covers is out of reach, and does not count.
 /// - What may be written is a root, the private /tmp, a directory between, one of the sandbox's own file systems, or what this
 ///   host has mounted below a root.
 /// - Each root, pin, protected path, private /tmp and mask lies where it should, is what it should be, and nothing lies over it.

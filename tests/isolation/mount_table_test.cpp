@@ -43,7 +43,30 @@ table good() {
           {"8:2", "/@home/u/w/.git/config", "/home/u/w/.git/config", false}};
 }
 
-std::string wrong(const table& inside) { return find_wrong_mount(plan(), host, inside); }
+/// As if they had been mounted one after the other.
+table mounted(table all) {
+  int id = 0;
+  for (mount_entry& each : all) {
+    each.id = ++id;
+    for (const mount_entry& before : all) {
+      if (&before == &each) break;
+      const bool holds =
+          each.point == before.point || before.point == "/" || each.point.starts_with(before.point + "/");
+      // The innermost, and of several at one point the last.
+      const auto size_of = [&all](int parent) {
+        return parent == 0 ? std::size_t{0} : all[static_cast<std::size_t>(parent) - 1].point.size();
+      };
+      if (holds && before.point.size() >= size_of(each.parent)) each.parent = before.id;
+    }
+  }
+  return all;
+}
+
+std::string wrong_in(const isolation_plan& what, const table& inside) {
+  return find_wrong_mount(what, mounted(host), mounted(inside));
+}
+
+std::string wrong(const table& inside) { return wrong_in(plan(), inside); }
 
 mount_entry& at(table& inside, const std::string& point) {
   for (mount_entry& each : inside) {
@@ -59,7 +82,7 @@ TEST_CASE("mount table: lines of the kernel") {
       "36 35 98:0 /a\\040b /c\\134d rw,noatime master:1 - ext3 /dev/root rw\n"
       "nonsense\n"
       "37 36 0:5 / /dev ro,nosuid shared:2 - tmpfs tmpfs rw\n");
-  CHECK(read == table{{"98:0", "/a b", "/c\\d", true}, {"0:5", "/", "/dev", false}});
+  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35}, {"0:5", "/", "/dev", false, 37, 36}});
 }
 
 TEST_CASE("mount table: a sandbox as planned is fine") { CHECK(wrong(good()).empty()); }
@@ -101,13 +124,37 @@ TEST_CASE("mount table: nothing else of the host may be written, wherever it was
   }
 }
 
+TEST_CASE("mount table: what is covered is out of reach") {
+  table inside = good();
+  // The host has two at /proc, and something in the lower one; bwrap makes read-only what it sees.
+  inside.insert(inside.begin() + 1,
+                {{"0:20", "/", "/proc", true}, {"0:21", "/", "/proc/in", true}, {"0:20", "/", "/proc", false}});
+  CHECK(wrong(inside).empty());
+}
+
+TEST_CASE("mount table: what this host has covered beside is out of reach, and what only lies so now is not") {
+  // Over a mount that it does not lie in.
+  table there = mounted(host);
+  there.push_back({"0:30", "/", "/a/b", true, 100, 1});
+  there.push_back({"0:31", "/", "/a", true, 101, 1});
+  table inside = mounted(good());
+  inside.push_back({"0:30", "/", "/a/b", true, 100, 1});
+  inside.push_back({"0:31", "/", "/a", false, 101, 1});
+  CHECK(find_wrong_mount(plan(), there, inside).empty());
+  // A directory with a mount on it was moved below a pin, and can be moved away again.
+  table moved = mounted(good());
+  const int root = at(moved, "/home/u/w").id;
+  moved.push_back({"8:1", "/victim", "/home/u/w/.git/x", true, 100, root});
+  CHECK_FALSE(find_wrong_mount(plan(), mounted(host), moved).empty());
+}
+
 TEST_CASE("mount table: a masked socket is covered") {
   isolation_plan masking = plan();
   masking.masked_sockets = {"/run/docker.sock", "/tmp/hidden.sock"};
-  CHECK_FALSE(find_wrong_mount(masking, host, good()).empty());
+  CHECK_FALSE(wrong_in(masking, good()).empty());
   table inside = good();
   inside.push_back({"0:5", "/null", "/run/docker.sock", false});
-  CHECK(find_wrong_mount(masking, host, inside).empty());
+  CHECK(wrong_in(masking, inside).empty());
 }
 
 TEST_CASE("mount table: in the private /tmp, what holds the place of a root") {
@@ -116,9 +163,9 @@ TEST_CASE("mount table: in the private /tmp, what holds the place of a root") {
   table inside = good();
   inside.push_back({"8:1", "/var/tmp/own/a", "/tmp/a", true});
   inside.push_back({"8:1", "/tmp/a/r", "/tmp/a/r", true});
-  CHECK(find_wrong_mount(below, host, inside).empty());
+  CHECK(wrong_in(below, inside).empty());
   at(inside, "/tmp/a").root = "/tmp/a";
-  CHECK_FALSE(find_wrong_mount(below, host, inside).empty());
+  CHECK_FALSE(wrong_in(below, inside).empty());
 }
 
 TEST_CASE("mount table: / as a root") {
@@ -128,5 +175,5 @@ TEST_CASE("mount table: / as a root") {
   whole.protected_paths.clear();
   table inside = good();
   at(inside, "/").writable = true;
-  CHECK(find_wrong_mount(whole, host, inside).empty());
+  CHECK(wrong_in(whole, inside).empty());
 }
