@@ -23,6 +23,9 @@ struct host_place::state {
         launched(executor),
         looked(executor) {}
 
+  /// A launch that was cancelled may have left a sandbox that nobody has looked at.
+  bool is_fit() const noexcept { return !options.isolation || is_checked; }
+
   asio::any_io_executor executor;
   host_place_options options;
   std::shared_ptr<const std::vector<std::string>> changes;
@@ -35,6 +38,7 @@ struct host_place::state {
   event launched;
 
   // The plan of an isolation.
+  bool is_checked = false;                ///< what is mounted in the open sandbox is what was planned
   std::uint64_t plan = 0;                 ///< that of the open sandbox
   std::uint64_t plan_wanted = 0;          ///< that of the last look
   std::vector<std::string> mount_points;  ///< that the open sandbox pins
@@ -185,6 +189,7 @@ task<std::shared_ptr<prepared_sandbox>> host_place::prepare_next(std::shared_ptr
 /// Through the link then; nothing has run in it.
 task<void> host_place::enter_sandbox(std::shared_ptr<state> self, std::shared_ptr<prepared_sandbox> sandbox) {
   if (self->destroyed) throw error(make_error_code(errc::destroyed), "process context");
+  self->is_checked = false;
   self->rules = std::make_shared<const denial_rules>(denial_rules{self->options.isolation->settings(), sandbox->plan});
   self->plan = sandbox->number;
   self->mount_points = mount_points(sandbox->plan);
@@ -209,9 +214,11 @@ task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
     try {
       wrong = co_await std::move(checking);
     } catch (const std::system_error& failure) {
+      if (is_cancelled(failure.code())) throw;
       wrong = failure.what();
     }
-    if (wrong.empty()) co_return;
+    self->is_checked = wrong.empty();
+    if (self->is_checked) co_return;
     self->options.log.warning("isolation: a sandbox was ended before any command: " + wrong);
     const auto link = std::move(self->link);
     co_await link->end();
@@ -225,7 +232,7 @@ task<std::shared_ptr<resident_session>> host_place::session_of(std::shared_ptr<s
     if (self->destroyed) throw error(make_error_code(errc::destroyed), "process context");
     if (self->launching) {
       co_await self->launched.wait();
-    } else if (!self->link || self->link->lost() || self->plan < self->plan_wanted) {
+    } else if (!self->link || self->link->lost() || self->plan < self->plan_wanted || !self->is_fit()) {
       co_await launch(self);
     } else {
       co_return self->link->session();
