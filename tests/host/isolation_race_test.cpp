@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Swaps its first argument with a link to its second, again and again, for at most a minute.
+/// Swaps its first argument with a link to its second, again and again, for at most a minute; the third says how long each stays.
 constexpr const char* swapper = R"(
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -21,10 +21,12 @@ print('ready', flush=True)
 end = time.monotonic() + 60
 while time.monotonic() < end:
     libc.renameat2(-100, name, -100, b'.x', 2)
-    time.sleep(0.0003)
+    time.sleep(float(sys.argv[3]))
 )";
 
-constexpr int rounds = 60;
+// Without the check of what is mounted both escape well before.
+constexpr int rounds_of_handles = 600;
+constexpr int rounds_of_reopening = 60;
 
 void write_outside(const temp_dir& outside) {
   fs::create_directory(outside / "hooks");
@@ -38,7 +40,7 @@ bool untouched(const temp_dir& outside) {
 }
 
 task<background> start_swapper(context place, handle where, std::string name, std::string target) {
-  command what = argv("python3", "swap.py", std::move(name), std::move(target));
+  command what = argv("python3", "swap.py", std::move(name), std::move(target), "0.001");
   background running = co_await place.exec_background(where, std::move(what));
   co_await running.wait_for_output("ready", 10s);
   co_return running;
@@ -72,7 +74,7 @@ BERTH_ASYNC_TEST(race_of_handles,
   const background running = co_await start_swapper(attacking, attacker, "sub", outside.path().string());
   const std::string text = "for k in 1 2 3 4 5 6 7 8; do echo x >" + (at / "sub/ESCAPE") + "; done";
   int ran = 0;
-  for (int i = 0; i < rounds && untouched(outside); ++i) {
+  for (int i = 0; i < rounds_of_handles && untouched(outside); ++i) {
     // Another file to protect: each exec opens a sandbox anew.
     fs::remove(home / ".git/config");
     write_whole_file(home / ".git/config", std::to_string(i));
@@ -80,7 +82,7 @@ BERTH_ASYNC_TEST(race_of_handles,
     if (result.status.reason() == end_reason::exited) ++ran;
   }
   CHECK(untouched(outside));
-  MESSAGE("commands that ran: " << ran << " of " << rounds);
+  MESSAGE("commands that ran: " << ran << " of " << rounds_of_handles);
   co_await attacking.destroy(attacker);
   co_await place.destroy(where);
 }
@@ -100,10 +102,10 @@ BERTH_ASYNC_TEST(race_of_reopening, "isolation race: a protected directory, swap
   CHECK(result.ok());
   // What runs does not see it protected yet.
   background running = co_await place.exec_background(
-      where,
-      command("mkdir -p .git/hooks; echo mine >.git/config; exec python3 swap.py .git " + outside.path().string()));
+      where, command("mkdir -p .git/hooks; echo mine >.git/config; exec python3 swap.py .git " +
+                     outside.path().string() + " 0.0003"));
   co_await running.wait_for_output("ready", 10s);
-  for (int i = 0; i < rounds && untouched(outside); ++i) {
+  for (int i = 0; i < rounds_of_reopening && untouched(outside); ++i) {
     result = co_await place.exec(where, command("for k in 1 2 3 4 5 6 7 8; do echo x >.git/ESCAPE; done"));
   }
   CHECK(untouched(outside));
