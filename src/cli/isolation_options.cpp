@@ -1,9 +1,9 @@
 #include "cli/isolation_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "isolation/home.hpp"
-#include "isolation/paths.hpp"
 #include "isolation/plan.hpp"
 
 #include <fmt/format.h>
@@ -60,11 +60,8 @@ bool allows_wide_roots(const words& writable, const std::string& cwd) {
     named.push_back(real);
   }
   const std::string working = real_path(absolute(cwd.empty() ? "." : cwd));
-  const auto is_held = [&working](const std::string& each) {
-    return each == "/" || working == each || working.starts_with(each + "/");
-  };
   const bool is_wide = !working.empty() && is_wide_root(working);
-  if (is_wide && std::none_of(named.begin(), named.end(), is_held))
+  if (is_wide && berth::directory_of(working, named) == nullptr)
     throw usage_error(fmt::format(
         "--isolate: {} is the home directory or above it, and would be writable; choose another with --cwd{}", working,
         working == "/" ? "" : ", or add --writable " + working));

@@ -1,6 +1,7 @@
 #include "host/isolation_site.hpp"
 
 #include "berth/error.hpp"
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "core/syscall.hpp"
 #include "host/environment.hpp"
@@ -9,7 +10,6 @@
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
 #include "isolation/mount_table.hpp"
-#include "isolation/paths.hpp"
 #include "isolation/roots_advice.hpp"
 #include "isolation/syscall_filter.hpp"
 #include "os/whole_file.hpp"

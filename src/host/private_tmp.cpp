@@ -1,8 +1,8 @@
 #include "host/private_tmp.hpp"
 
 #include "berth/error.hpp"
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
-#include "isolation/paths.hpp"
 #include "os/directory_walk.hpp"
 
 #include <fcntl.h>

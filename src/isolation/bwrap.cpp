@@ -1,8 +1,8 @@
 #include "isolation/bwrap.hpp"
 
 #include "berth/error.hpp"
+#include "core/paths.hpp"
 #include "core/syscall.hpp"
-#include "isolation/paths.hpp"
 #include "os/unique_fd.hpp"
 
 #include <fcntl.h>

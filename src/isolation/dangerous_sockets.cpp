@@ -1,7 +1,7 @@
 #include "isolation/dangerous_sockets.hpp"
 
+#include "core/paths.hpp"
 #include "isolation/home.hpp"
-#include "isolation/paths.hpp"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 #include "isolation/find_bwrap.hpp"
 
 #include "berth/error.hpp"
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
-#include "isolation/paths.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

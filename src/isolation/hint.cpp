@@ -1,7 +1,7 @@
 #include "isolation/hint.hpp"
 
+#include "core/paths.hpp"
 #include "isolation/hint_text.hpp"
-#include "isolation/paths.hpp"
 #include "isolation/roots_advice.hpp"
 
 #include <algorithm>

@@ -178,6 +178,7 @@ bool is_of_client(std::string_view line) {
 /// "listen EPERM: operation not permitted ./s.sock", "dial unix /run/x.sock: socket: operation not permitted". Other
 /// sockets are refused too: "ping: socket: Operation not permitted" is none.
 bool is_of_unix_socket(std::string_view line) {
+  if (!has(line, "EPERM") && !has(line, "ermitted")) return false;  // nearly every line
   const std::string text = lower(line);
   if (has(text, "listen eperm") || has(text, "connect eperm")) return has(text, "/") || has(text, ".sock");
   if (!has(text, "operation not permitted")) return false;

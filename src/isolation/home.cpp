@@ -1,6 +1,6 @@
 #include "isolation/home.hpp"
 
-#include "isolation/paths.hpp"
+#include "core/paths.hpp"
 
 #include <pwd.h>
 #include <unistd.h>

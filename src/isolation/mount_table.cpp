@@ -1,7 +1,7 @@
 #include "isolation/mount_table.hpp"
 
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
-#include "isolation/paths.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include "isolation/plan.hpp"
 
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/git_link.hpp"
-#include "isolation/paths.hpp"
 
 #include <algorithm>
 #include <filesystem>

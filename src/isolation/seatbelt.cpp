@@ -1,6 +1,6 @@
 #include "isolation/seatbelt.hpp"
 
-#include "isolation/paths.hpp"
+#include "core/paths.hpp"
 
 #include <fmt/format.h>
 

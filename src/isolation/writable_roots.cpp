@@ -1,9 +1,9 @@
 #include "berth/error.hpp"
 #include "berth/isolation.hpp"
 #include "core/logger.hpp"
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "isolation/home.hpp"
-#include "isolation/paths.hpp"
 
 #include <filesystem>
 #include <system_error>

@@ -1,5 +1,6 @@
 #include "os/path_rules.hpp"
 
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "os/file_failure.hpp"
 #include "os/open_beneath.hpp"
@@ -26,11 +27,6 @@ unique_fd open_real(const std::string& path) {
 [[noreturn]] void refuse(const std::string& why) { throw error(make_error_code(errc::permission_denied), why); }
 
 }  // namespace
-
-bool lies_below(std::string_view path, std::string_view directory) noexcept {
-  if (directory == "/") return path.starts_with('/');
-  return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
-}
 
 std::string path_below(const std::string& directory, const std::string& name) {
   return directory + (directory.ends_with('/') ? "" : "/") + name;
@@ -63,13 +59,13 @@ const ruled_places::place* ruled_places::at(std::string_view path) const noexcep
 
 const ruled_places::place* ruled_places::around(std::string_view path) const noexcept {
   for (const place& each : places_) {
-    if (lies_below(path, each.path)) return &each;
+    if (is_at_or_below(path, each.path)) return &each;
   }
   return nullptr;
 }
 
 bool ruled_places::is_plain(const place& one) const noexcept {
-  const auto lies_in_it = [&one](const place& each) { return &each != &one && lies_below(each.path, one.path); };
+  const auto lies_in_it = [&one](const place& each) { return &each != &one && is_at_or_below(each.path, one.path); };
   return std::none_of(places_.begin(), places_.end(), lies_in_it);
 }
 
@@ -84,16 +80,16 @@ void ruled_places::check_change(const std::string& path) const {
   if (empty()) return;
   const place* const holder = around(path);
   if (holder == nullptr || !holder->is_writable) refuse("it lies outside of what may be written: " + advice_);
-  const auto holds = [&path](const std::string& each) { return lies_below(path, each); };
+  const auto holds = [&path](const std::string& each) { return is_at_or_below(path, each); };
   if (std::any_of(protected_.begin(), protected_.end(), holds)) refuse_protected();
 }
 
 void ruled_places::check_leaving(const std::string& path) const {
   check_change(path);
-  const auto is_in_it = [&path](const std::string& each) { return lies_below(each, path); };
+  const auto is_in_it = [&path](const std::string& each) { return is_at_or_below(each, path); };
   if (std::any_of(protected_.begin(), protected_.end(), is_in_it))
     refuse("it holds what is protected (isolation.protected_paths)");
-  const auto is_place_in_it = [&path](const place& each) { return lies_below(each.path, path); };
+  const auto is_place_in_it = [&path](const place& each) { return is_at_or_below(each.path, path); };
   if (std::any_of(places_.begin(), places_.end(), is_place_in_it))
     refuse("it is a writable root, or holds one, and stays where it is");
 }

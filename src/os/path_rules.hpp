@@ -65,9 +65,6 @@ class ruled_places {
   std::string advice_;
 };
 
-/// Is the path the directory, or below it?
-bool lies_below(std::string_view path, std::string_view directory) noexcept;
-
 /// The path of an entry.
 std::string path_below(const std::string& directory, const std::string& name);
 
