@@ -5,14 +5,13 @@
 #include "isolation/find_bwrap.hpp"
 #include "isolation/home.hpp"
 #include "isolation/plan.hpp"
+#include "os/scratch_directory.hpp"
 
 #include <berth/error.hpp>
 #include <berth/process_context.hpp>
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -28,24 +27,6 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto most_time = 5s;
-
-/// Empty at first, and removed with this.
-class scratch_directory {
- public:
-  scratch_directory() : path_((std::filesystem::temp_directory_path() / "berth-doctor-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
-  }
-  scratch_directory(const scratch_directory&) = delete;
-  scratch_directory& operator=(const scratch_directory&) = delete;
-  ~scratch_directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 double millis_since(clock::time_point began) {
   return std::chrono::duration<double, std::milli>(clock::now() - began).count();
@@ -157,7 +138,7 @@ task<std::vector<finding>> examine_isolation(asio::io_context& io) {
     auto bounded = with_deadline(std::move(looking), most_time);
     finding found = co_await std::move(bounded);
     all.push_back(std::move(found));
-    const scratch_directory empty;
+    const scratch_directory empty("berth-doctor");
     auto running = run_in_sandbox(io, empty.path());
     auto limited = with_deadline(std::move(running), most_time);
     found = co_await std::move(limited);

@@ -33,7 +33,7 @@ struct bare_sandbox {
     wait_bare(start_bare(words));
   }
 
-  scratch_directory directory;
+  scratch_directory directory{"berth-bench"};
   std::vector<std::string> environment = inherited_environment({"*"});
   isolation_site site;
   prepared_sandbox made;

@@ -2,31 +2,16 @@
 
 #include "suite/floor.hpp"
 
-#include <stdlib.h>
-
-#include <cerrno>
-#include <filesystem>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace berth::suite {
-
-scratch_directory::scratch_directory()
-    : path_((std::filesystem::temp_directory_path() / "berth-bench-XXXXXX").string()) {
-  if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
-}
-
-scratch_directory::~scratch_directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 task<void> open_place(shared_place warm) {
   if (warm->place) co_return;
   process_context_options options;
   if (warm->isolated) {
-    if (!warm->directory) warm->directory.emplace();
+    if (!warm->directory) warm->directory.emplace("berth-bench");
     options.cwd = warm->directory->path();
     options.isolation = isolation_settings();
     // A worker is this program, which a private /tmp would hide.

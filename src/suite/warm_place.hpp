@@ -1,6 +1,8 @@
 #pragma once
 /// A context on this host with one warm handle, which the subjects of a group share.
 
+#include "os/scratch_directory.hpp"
+
 #include <berth/bench.hpp>
 #include <berth/process_context.hpp>
 
@@ -11,19 +13,6 @@
 #include <string>
 
 namespace berth::suite {
-
-/// Empty at first, and removed with this.
-class scratch_directory {
- public:
-  scratch_directory();
-  scratch_directory(const scratch_directory&) = delete;
-  scratch_directory& operator=(const scratch_directory&) = delete;
-  ~scratch_directory();
-  const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct warm_place {
   explicit warm_place(asio::io_context& its_io, bool in_sandbox = false) : io(its_io), isolated(in_sandbox) {}
