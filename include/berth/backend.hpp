@@ -4,6 +4,7 @@
 
 #include <berth/api.hpp>
 #include <berth/command.hpp>
+#include <berth/denial.hpp>
 #include <berth/files.hpp>
 #include <berth/handle.hpp>
 #include <berth/process.hpp>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -63,6 +65,7 @@ class BERTH_API backend_process {
   using time_point = std::chrono::steady_clock::time_point;
 
   virtual ~backend_process() = default;
+  /// As the command itself sees it; 0 where there is none.
   virtual std::int64_t pid() const noexcept = 0;
   /// The next thing that happened, or nothing_yet once `until` has passed. What is there already comes even then: with a time
   /// in the past it looks without waiting. Each event comes once; one caller at a time.
@@ -88,6 +91,10 @@ class BERTH_API backend_process {
   /// The reading was given up while streams are open: from now on the place drains and discards them, so that what was left
   /// running is neither blocked nor sent SIGPIPE.
   virtual void abandon_streams() = 0;
+  /// What the place denied it, where that can be guessed. Asked once next() will be called no more for output: all ended, or what was
+  /// left running holds the streams open. Berth adds the line to the output, see `command::hints`.
+  /// Cancel: it is asked again.
+  virtual task<std::optional<denial>> denied(exit_status status);
 };
 
 /// What a watch has seen. Destroying it ends it.

@@ -88,7 +88,7 @@ class BERTH_API background {
 
   /// The caller's key (`command::key`), or a name of the handle's own.
   const std::string& id() const noexcept;
-  /// In the command's own place; 0 where the start failed or a backend has none.
+  /// In the command's own place, as process::pid(); 0 where the start failed or a backend has none.
   std::int64_t pid() const noexcept;
 
   /// What the log has from `offset` on, at most `max` bytes; waits for nothing. Offsets count every byte since the start.
@@ -132,6 +132,8 @@ class BERTH_API background {
   resource_usage usage() const noexcept;
   /// Something it left running still held the output open when the reading was given up: the log has ended, that goes on.
   bool streams_open() const noexcept;
+  /// See process::denied.
+  const std::optional<denial>& denied() const noexcept;
   /// Why the spill file is not whole; empty where it is.
   const std::string& spill_error() const noexcept;
 

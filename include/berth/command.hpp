@@ -157,6 +157,15 @@ class BERTH_API command {
     return *this;
   }
 
+  /// In a place with isolation, a command that seems to have been denied something gets one more line at the end of its standard error
+  /// (merged output and terminals: of that), which names the setting. It goes into results, streams and logs, not into spill files, and
+  /// changes neither the exit code nor what the command wrote. Turn it off where standard error is a protocol; `denied` of the result
+  /// tells it even then. Default: on.
+  command& hints(bool on) & {
+    hints_ = on;
+    return *this;
+  }
+
   command cwd(std::string path) && { return std::move(cwd(std::move(path))); }
   command env(std::string name, std::string value) && { return std::move(env(std::move(name), std::move(value))); }
   command unset_env(std::string name) && { return std::move(unset_env(std::move(name))); }
@@ -176,6 +185,7 @@ class BERTH_API command {
   command limits(resource_limits most) && { return std::move(limits(most)); }
   command key(std::string name) && { return std::move(key(std::move(name))); }
   command end_leftovers(bool on = true) && { return std::move(end_leftovers(on)); }
+  command hints(bool on) && { return std::move(hints(on)); }
 
   // What a backend reads.
   /// One variable that is set or removed.
@@ -203,6 +213,7 @@ class BERTH_API command {
   const std::string& spill() const noexcept { return spill_; }
   bool merges_stderr() const noexcept { return merge_stderr_; }
   bool ends_leftovers() const noexcept { return end_leftovers_; }
+  bool hints() const noexcept { return hints_; }
 
   const std::optional<terminal_size>& terminal() const noexcept { return terminal_; }
   const resource_limits& limits() const noexcept { return limits_; }
@@ -225,6 +236,7 @@ class BERTH_API command {
   bool merge_stderr_ = false;
   bool end_leftovers_ = false;
   bool background_ = false;
+  bool hints_ = true;
   input_kind input_kind_ = input_kind::closed;
   std::string shell_ = "/bin/sh";
   std::string cwd_;

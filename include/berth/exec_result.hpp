@@ -2,10 +2,12 @@
 /// What `exec` gives back.
 
 #include <berth/api.hpp>
+#include <berth/denial.hpp>
 #include <berth/exit_status.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,8 @@ class BERTH_API stream_totals {
 class BERTH_API exec_result {
  public:
   exit_status status;
-  /// Exact bytes: all of them, or the head and the tail joined where `out` says truncated.
+  /// Exact bytes: all of them, or the head and the tail joined where `out` says truncated. Behind them, where the command was denied
+  /// something, the line of `command::hints`; `out` and `err` do not count it.
   std::string std_out;
   std::string std_err;
   stream_totals out;
@@ -49,6 +52,8 @@ class BERTH_API exec_result {
   std::chrono::microseconds wall_time{0};
   resource_usage usage;
   std::vector<survivor> survivors;
+  /// What its isolation denied it; mostly nothing.
+  std::optional<denial> denied;
 
   exec_result() = default;
   bool ok() const noexcept { return status.ok(); }

@@ -2,6 +2,7 @@
 /// A running command.
 
 #include <berth/api.hpp>
+#include <berth/denial.hpp>
 #include <berth/exit_status.hpp>
 #include <berth/task.hpp>
 
@@ -16,18 +17,27 @@ namespace berth {
 
 enum class output_stream : std::uint8_t { std_out, std_err };
 
-/// A piece of output as it was read: never empty, its bytes exactly the command's. Characters may be cut at its ends.
+/// A piece of output as it was read: never empty, its bytes exactly the command's unless it is a hint. Characters may be cut at its
+/// ends.
 class BERTH_API chunk {
  public:
   chunk() = default;
   chunk(output_stream stream, std::string bytes) : stream_(stream), bytes_(std::move(bytes)) {}
+  static chunk hint(output_stream stream, std::string line) {
+    chunk made(stream, std::move(line));
+    made.is_hint_ = true;
+    return made;
+  }
 
   output_stream stream() const noexcept { return stream_; }
   const std::string& bytes() const& noexcept { return bytes_; }
   std::string&& bytes() && noexcept { return std::move(bytes_); }
+  /// It is not of the command: the line about what it was denied, and the last chunk. See `command::hints`.
+  bool is_hint() const noexcept { return is_hint_; }
 
  private:
   output_stream stream_ = output_stream::std_out;
+  bool is_hint_ = false;
   std::string bytes_;
 };
 
@@ -45,7 +55,8 @@ class BERTH_API process {
   process& operator=(process&& other) noexcept;
   ~process();
 
-  /// The pid in the command's own place, or 0 where a backend has none.
+  /// The pid in the command's own place, or 0 where a backend has none. In a place that is a pid namespace of its own (isolation, a
+  /// container) it is what the command sees as its pid; outside, the process has another, and this one may be somebody else's.
   std::int64_t pid() const noexcept;
 
   /// The next piece of output; nullopt once the command has ended and its output was read.
@@ -91,6 +102,8 @@ class BERTH_API process {
   resource_usage usage() const noexcept;
   /// Something left running still held the output open when the reading was given up.
   bool streams_open() const noexcept;
+  /// What its isolation denied it, once next() gave nullopt or wait() returned. Mostly nothing; always without isolation.
+  const std::optional<denial>& denied() const noexcept;
   /// Processes that a kill could not end. Usually empty.
   std::vector<survivor> survivors() const;
 

@@ -3,9 +3,11 @@
 
 #include <berth/api.hpp>
 #include <berth/context.hpp>
+#include <berth/isolation.hpp>
 #include <berth/log.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +42,9 @@ struct process_context_options {
   std::vector<std::pair<std::string, std::string>> env = {};
   /// Removed for every command.
   std::vector<std::string> unset_env = {};
+  /// Kernel limits around every command; docs/isolation.md. Where they cannot be had, commands end with start_failed and 127, and nothing
+  /// runs. Default: none.
+  std::optional<isolation_settings> isolation = {};
   /// Where the library writes what it notices; silent by default.
   log_function log = {};
 };

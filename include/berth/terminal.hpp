@@ -109,6 +109,7 @@ class BERTH_API terminal {
   explicit terminal(std::shared_ptr<kept_command> core);
 
   const std::string& id() const noexcept;
+  /// In the place of its command, as process::pid(); 0 where a backend has none.
   std::int64_t pid() const noexcept;
 
   /// Types. Several may write at once: each write goes in whole, in the order in which they began.
@@ -148,6 +149,8 @@ class BERTH_API terminal {
   /// Waits for the end: by then everything it showed was called back and is in the scrollback. Nothing is shown afterwards.
   task<exit_status> exited() &;
   const std::optional<exit_status>& status() const noexcept;
+  /// See process::denied.
+  const std::optional<denial>& denied() const noexcept;
 
  private:
   std::uint64_t attach_function(std::uint64_t offset, terminal_options::data_function callback);

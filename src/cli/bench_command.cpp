@@ -189,7 +189,22 @@ int show_report(const measuring& its, report_files& files, const std::optional<b
   return printed == 0 ? code_of(its) : printed;
 }
 
+/// Takes out what cannot be measured here, and says why.
+task<void> leave_out_sandboxes(asio::io_context& io, suite::subjects* chosen) {
+  std::string names;
+  for (const auto& each : *chosen) {
+    if (suite::needs_sandbox(each)) names += (names.empty() ? "" : ", ") + each.name;
+  }
+  if (names.empty()) co_return;
+  const std::string why = co_await suite::why_no_sandbox(io);
+  if (why.empty()) co_return;
+  print_error("bench", fmt::format("without {}: {}", names, why));
+  std::erase_if(*chosen, suite::needs_sandbox);
+}
+
 task<int> run_benches(asio::io_context& io, suite::subjects chosen, bench_options asked) {
+  co_await leave_out_sandboxes(io, &chosen);
+  if (chosen.empty()) co_return exit_own_failure;
   auto its = std::make_shared<measuring>(io);
   end_by_signals();                 // until somebody listens
   report_files files(asked.files);  // before `its`, which gives up the signals, they are gone

@@ -1,5 +1,6 @@
 #include "cli/diagnosis.hpp"
 
+#include "isolation/bwrap_failure.hpp"
 #include "os/cgroup_place.hpp"
 #include "os/unique_fd.hpp"
 
@@ -132,9 +133,11 @@ finding descriptors() {
 }
 
 finding user_namespaces() {
-  const std::string cure =
-      "sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0, "
-      "user.max_user_namespaces above 0; in a container, a seccomp profile that allows them";
+  const namespace_settings now = read_namespace_settings();
+  std::string cure = "in a container, a seccomp profile that allows them";
+  if (now.apparmor_restricts) cure = "the AppArmor profile bwrap-userns-restrict of apparmor-profiles";
+  if (now.userns_clone_off) cure = "sysctl kernel.unprivileged_userns_clone=1";
+  if (now.no_user_namespaces) cure = "sysctl user.max_user_namespaces=10000";
   // As fork would do it: the child only ends.
   const long child = ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
   if (child == 0) ::_exit(0);

@@ -2,6 +2,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/diagnosis.hpp"
+#include "cli/isolation_check.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
@@ -102,6 +103,8 @@ task<int> examine(asio::io_context& io, bool as_objects) {
   std::vector<finding> all = examine_host();
   const finding commands = co_await run_command(io);
   all.insert(all.begin(), commands);
+  const std::vector<finding> sandboxes = co_await examine_isolation(io);
+  all.insert(all.end(), sandboxes.begin(), sandboxes.end());
   const auto is_broken = [](const finding& each) { return each.state == health::broken; };
   const bool broken = std::any_of(all.begin(), all.end(), is_broken);
   const std::string report = as_objects ? json_report(all) : text_report(all);

@@ -3,6 +3,7 @@
 #include "cli/command_run.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/exec_report.hpp"
+#include "cli/isolation_options.hpp"
 #include "cli/json_events.hpp"
 #include "cli/orderly_end.hpp"
 #include "cli/standard_stream.hpp"
@@ -37,8 +38,9 @@ process_context_options context_options(const exec_options& given) {
   process_context_options options;
   options.inherit_env = given.inherit_env;
   options.login_environment = given.login_env;
+  options.isolation = given.isolation;
   options.log = [](log_level level, std::string_view text) {
-    if (level == log_level::warning) print_error("exec", text);
+    if (level == log_level::warning && !is_told_by_commands(text)) print_error("exec", text);
   };
   return options;
 }
@@ -63,6 +65,7 @@ struct exec_run : command_run {
 // ---- the command --------------------------------------------------------------------------------------------------------
 
 task<std::error_code> pass_on(std::shared_ptr<exec_run> run, chunk piece) {
+  if (piece.is_hint()) co_return co_await try_write(run->err, std::move(piece).bytes());
   const bool is_out = piece.stream() == output_stream::std_out;
   (is_out ? run->summary.out_bytes : run->summary.err_bytes) += piece.bytes().size();
   auto& stream = is_out || run->options.json ? run->out : run->err;
@@ -86,6 +89,7 @@ void sum_up(exec_run& run, clock::time_point began) {
   summary.usage = run.running->usage();
   summary.streams_open = run.running->streams_open();
   summary.survivors = run.running->survivors();
+  summary.denied = run.running->denied();
   run.code = summary.status.code();
 }
 
@@ -118,7 +122,7 @@ task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
 task<void> work(std::shared_ptr<exec_run> run) {
   const end_of_work at_end{*run};
   spawn_options at;
-  if (run->options.login_env) at.cwd(run->options.cwd);  // where the login shell is asked
+  if (is_cwd_of_place(run->options)) at.cwd(run->options.cwd);
   auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   const auto failure = co_await run_command(run);
@@ -199,6 +203,9 @@ task<int> run_exec(asio::io_context& io, exec_options options) {
 task<int> exec_command(asio::io_context& io, words arguments) {
   auto options = parse_exec_options(arguments);
   if (options.help) return show_help(exec_help);
+  if (options.isolation) {
+    for (const std::string& line : idle_protections(*options.isolation, options.cwd)) print_error("exec", line);
+  }
   return run_exec(io, std::move(options));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/exec_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/isolation_options.hpp"
 #include "cli/place_options.hpp"
 
 #include <berth/error.hpp>
@@ -44,6 +45,18 @@ Options:
   --processes N         most processes of the command as a whole; where no cgroup can be had,
                         of the user on this host, which does not bind root
   --nice N              added to the niceness, -20 to 19
+  --isolate             in a kernel sandbox (bubblewrap): only the directory it runs in may be
+                        written, no network, /tmp is its own; the options down to --host-tmp
+                        imply it
+  --writable PATH       this may be written too; may be repeated; the home directory and what lies
+                        above it only by their full names
+  --network RULE        deny (the default) or allow
+  --protect PATH        read-only though it could be written, besides .git/hooks and .git/config;
+                        may be repeated; a relative one is looked for in all that may be written;
+                        one that is not there is told, and not protected
+  --unix-sockets        unix sockets may be made; without a network they may not
+  --private-tmp         /tmp is its own, and removed with it (the default)
+  --host-tmp            /tmp is that of this host, read-only
   --merge-stderr        both outputs as standard output, in the exact order of the writes
   --json                events on standard output, a JSON object a line: start, output, result
   -h, --help            this text
@@ -62,13 +75,14 @@ Exit code:
   125  berth itself failed or was called wrongly (a command can give 125 too; --json tells them
        apart)
   126  the command was found and could not be run
-  127  the command was not found
+  127  the command was not found, or no sandbox could be made and nothing ran
   141  nobody reads our output any more; the command was ended
 
 Examples:
   berth exec 'make test 2>&1 | tail -n 20'
   berth exec --cwd app --timeout 10m -- npm run build
   berth exec -e CI=1 --unset-env HOME -- env
+  berth exec --isolate --writable ~/.npm npm test
   berth exec --json --idle-timeout 1m pytest -q | jq -r 'select(.type == "result").reason'
   tar c src | berth exec 'mkdir -p copy && tar x -C copy'
 )";
@@ -78,6 +92,7 @@ namespace {
 void declare_options(CLI::App& app) {
   app.set_help_flag("");
   declare_place_options(app);
+  declare_isolation_options(app);
   for (const char* names : {"--timeout", "--idle-timeout", "--grace", "--memory", "--cpu-time", "--file-size",
                             "--open-files", "--processes", "--nice"}) {
     add_value(app, names);
@@ -141,17 +156,21 @@ exec_options parse_exec_options(const words& arguments) {
   options.merge_stderr = app.count("--merge-stderr") > 0;
   options.json = app.count("--json") > 0;
   options.cwd = directory_of(app);
+  options.isolation = isolation_of(app, options.cwd);
   return options;
 }
 
+bool is_cwd_of_place(const exec_options& options) { return options.login_env || options.isolation; }
+
 command make_command(const exec_options& options) {
   command what = command_of(options.command_words);
-  set_place(what, options.cwd, options.env);
+  set_place(what, is_cwd_of_place(options) ? std::string() : options.cwd, options.env);
   if (options.timeout) what.timeout(*options.timeout);
   if (options.idle_timeout) what.idle_timeout(*options.idle_timeout);
   if (options.grace) what.grace(*options.grace);
   what.limits(options.limits);
   what.merge_stderr(options.merge_stderr);
+  what.hints(!options.json);
   what.input_stream();
   what.validate();
   return what;

@@ -5,6 +5,7 @@
 #include "cli/subcommand.hpp"
 
 #include <berth/command.hpp>
+#include <berth/isolation.hpp>
 
 #include <chrono>
 #include <optional>
@@ -27,6 +28,7 @@ struct exec_options {
   std::optional<std::chrono::milliseconds> idle_timeout = {};
   std::optional<std::chrono::milliseconds> grace = {};
   resource_limits limits = {};
+  std::optional<isolation_settings> isolation = {};
   bool merge_stderr = false;
   bool json = false;
   bool help = false;
@@ -34,6 +36,9 @@ struct exec_options {
 
 /// Reads the words behind `berth exec`, and the files that they name. Throws usage_error.
 exec_options parse_exec_options(const words& arguments);
+
+/// Is --cwd where the place is made, not only the command? The login shell is asked there, and it may be written.
+bool is_cwd_of_place(const exec_options& options);
 
 /// One word is shell text, several are a program and its arguments.
 command make_command(const exec_options& options);

@@ -23,6 +23,11 @@ json_array survivor_list(const std::vector<survivor>& survivors) {
   return list;
 }
 
+json denied_member(const std::optional<denial>& denied) {
+  if (!denied) return nullptr;
+  return json_object{{"kind", to_string(denied->kind)}, {"path", to_text(denied->path)}, {"line", denied->line}};
+}
+
 }  // namespace
 
 std::string json_events::start(std::int64_t pid) const { return line_of({{"type", "start"}, {"pid", pid}}); }
@@ -51,6 +56,7 @@ std::string json_events::result(const exec_summary& summary) const {
       {"max_rss_bytes", summary.usage.max_rss_bytes},
       {"streams_open", summary.streams_open},
       {"survivors", survivor_list(summary.survivors)},
+      {"denied", denied_member(summary.denied)},
       {"bytes", json_object{{"stdout", summary.out_bytes}, {"stderr", summary.err_bytes}}},
   });
 }

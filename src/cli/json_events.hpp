@@ -1,6 +1,7 @@
 #pragma once
 /// The lines of `berth exec --json`: values in, text out, no I/O.
 
+#include <berth/denial.hpp>
 #include <berth/exit_status.hpp>
 #include <berth/process.hpp>
 
@@ -8,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,7 @@ struct exec_summary {
   std::chrono::microseconds wall_time{0};
   bool streams_open = false;
   std::vector<survivor> survivors = {};
+  std::optional<denial> denied = {};
   std::uint64_t out_bytes = 0;
   std::uint64_t err_bytes = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "cli/command_run.hpp"
 #include "cli/exec_report.hpp"
+#include "cli/isolation_options.hpp"
 #include "cli/orderly_end.hpp"
 #include "cli/raw_terminal.hpp"
 #include "cli/shell_options.hpp"
@@ -34,6 +35,7 @@ constexpr int most_stops = 100;
 process_context_options context_options(const shell_options& given) {
   process_context_options options;
   options.inherit_env = given.inherit_env;
+  options.isolation = given.isolation;
   return options;
 }
 
@@ -123,7 +125,9 @@ task<std::error_code> show_all(std::shared_ptr<shell_run> run) {
 
 task<void> run_shell_inside(std::shared_ptr<shell_run> run) {
   const end_of_work at_end{*run};
-  auto where = co_await run->place.spawn();
+  spawn_options at;
+  if (run->options.isolation) at.cwd(run->options.cwd);  // what may be written
+  auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   auto what = make_shell(run->options, size_of_terminal(STDOUT_FILENO));
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
@@ -187,9 +191,19 @@ int conclude(const shell_run& run) {
   return status.code();
 }
 
+/// Before the terminal is raw.
+void warn_of_idle(const shell_options& options) {
+  if (!options.isolation) return;
+  const auto tell = [](log_level level, std::string_view text) {
+    if (level == log_level::warning) print_error("shell", text);
+  };
+  for (const std::string& line : idle_protections(*options.isolation, options.cwd, tell)) print_error("shell", line);
+}
+
 task<int> run_shell(asio::io_context& io, shell_options options) {
   require_terminal();
   wait_for_foreground();
+  warn_of_idle(options);
   const auto run = std::make_shared<shell_run>(io, std::move(options));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH});
   run->terminal.enter();

@@ -1,6 +1,7 @@
 #include "cli/shell_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/isolation_options.hpp"
 #include "cli/place_options.hpp"
 #include "context/terminal_command.hpp"
 
@@ -31,6 +32,18 @@ Options:
                         (removals come first, then files, then --env)
   --clean-env           pass on none of our variables but TERM
   --inherit-env NAME    pass on this one only, or all that begin so: 'LC_*'; may be repeated
+  --isolate             in a kernel sandbox (bubblewrap): only the directory it starts in may be
+                        written, no network, /tmp is its own; the options down to --host-tmp
+                        imply it
+  --writable PATH       this may be written too; may be repeated; the home directory and what lies
+                        above it only by their full names
+  --network RULE        deny (the default) or allow
+  --protect PATH        read-only though it could be written, besides .git/hooks and .git/config;
+                        may be repeated; a relative one is looked for in all that may be written;
+                        one that is not there is told, and not protected
+  --unix-sockets        unix sockets may be made; without a network they may not
+  --private-tmp         /tmp is its own, and removed with it (the default)
+  --host-tmp            /tmp is that of this host, read-only
   -h, --help            this text
 
 Standard input and output must be a terminal. In a pipe or a script, use 'berth exec'.
@@ -47,7 +60,7 @@ Exit code:
   that of the shell or command; 128+N when signal N ended it, or us
   125  berth itself failed or was called wrongly
   126  the command was found and could not be run
-  127  the command was not found
+  127  the command was not found, or no sandbox could be made and nothing ran
 
 Examples:
   berth shell
@@ -61,6 +74,7 @@ namespace {
 void declare_options(CLI::App& app) {
   app.set_help_flag("");
   declare_place_options(app);
+  declare_isolation_options(app);
   add_value(app, "--context");
   app.add_flag("-h,--help");
 }
@@ -92,6 +106,7 @@ shell_options parse_shell_options(const words& arguments) {
   options.env = environment_of(app);
   options.cwd = directory_of(app);
   options.inherit_env = inherited_names(app);
+  options.isolation = isolation_of(app, options.cwd);
   return options;
 }
 
@@ -101,7 +116,7 @@ command make_shell(const shell_options& options, terminal_size size) {
   if (!options.command_words.empty()) wanted.run(command_of(options.command_words));
   command what = terminal_command(wanted);
   what.env("TERM", terminal_kind());
-  set_place(what, options.cwd, options.env);
+  set_place(what, options.isolation ? std::string() : options.cwd, options.env);
   what.validate();
   return what;
 }

@@ -5,6 +5,7 @@
 #include "cli/subcommand.hpp"
 
 #include <berth/command.hpp>
+#include <berth/isolation.hpp>
 
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct shell_options {
   env_changes env = {};
   /// Which of our variables the shell inherits; all of them where nothing is said.
   std::vector<std::string> inherit_env = {"*"};
+  std::optional<isolation_settings> isolation = {};
   bool help = false;
 };
 

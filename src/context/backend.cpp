@@ -9,4 +9,6 @@ task<std::vector<std::uint16_t>> backend_process::ports() {
   co_return std::vector<std::uint16_t>();
 }
 
+task<std::optional<denial>> backend_process::denied(exit_status) { co_return std::nullopt; }
+
 }  // namespace berth

@@ -59,6 +59,11 @@ void background::forget() { kept(core_)->forget(); }
 void background::signal(int signo) { kept(core_)->signal(signo); }
 task<exit_status> background::kill() & { return kept_command::kill(kept(core_)); }
 
+const std::optional<denial>& background::denied() const noexcept {
+  static const std::optional<denial> none;
+  return core_ ? core_->denied() : none;
+}
+
 const std::optional<exit_status>& background::status() const noexcept {
   static const std::optional<exit_status> none;
   return core_ ? core_->status() : none;

@@ -28,6 +28,7 @@ struct collected_stream {
   explicit collected_stream(const command& what) : window(what.output_limit(), what.output_split()) {}
 
   output_window window;
+  std::string hint;
   std::shared_ptr<spill_file> spill;
 };
 
@@ -57,6 +58,10 @@ task<void> read_all(std::shared_ptr<process_core> core, std::shared_ptr<collecte
     const auto piece = co_await process_core::next(core);
     if (!piece) break;
     auto& stream = output->of(piece->stream());
+    if (piece->is_hint()) {
+      stream.hint = piece->bytes();
+      continue;
+    }
     stream.window.append(piece->bytes());
     if (!stream.spill) continue;
     const bool due = stream.spill->add(piece->bytes());
@@ -126,7 +131,7 @@ exit_status status_of_failure(const std::exception_ptr& failure, bool cancelled)
 
 void fill_stream(collected_stream& stream, exec_result& result, bool is_out) {
   (is_out ? result.out : result.err) = stream.window.totals();
-  (is_out ? result.std_out : result.std_err) = stream.window.take();
+  (is_out ? result.std_out : result.std_err) = stream.window.take() + stream.hint;
   if (!stream.spill) return;
   const auto& failure = stream.spill->failure();
   if (failure.empty()) {
@@ -151,6 +156,7 @@ exec_result result_of(const process_core& core, collected& output, clock::time_p
   result.usage = state.usage();
   result.streams_open = state.streams_open();
   result.survivors = state.survivors();
+  result.denied = core.denied();
   return result;
 }
 

@@ -104,7 +104,7 @@ bool kept_command::take(const chunk& piece) {
   (is_out ? out_ : err_).append(piece.bytes());
   changed_.notify();
   if (is_out && attached_) show(std::shared_ptr<attachment>(attached_), piece.bytes());
-  if (!spills_) return false;
+  if (!spills_ || piece.is_hint()) return false;
   return (is_out ? spills_->out : spills_->err)->add(piece.bytes());
 }
 

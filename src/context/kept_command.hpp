@@ -82,6 +82,7 @@ class kept_command : public std::enable_shared_from_this<kept_command> {
   clock::time_point ended_at() const noexcept { return ended_at_; }
   resource_usage usage() const noexcept { return core_->state().usage(); }
   bool streams_open() const noexcept { return core_->state().streams_open(); }
+  const std::optional<denial>& denied() const noexcept { return core_->denied(); }
   const std::string& spill_error() const noexcept;
 
  private:

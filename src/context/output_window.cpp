@@ -56,6 +56,8 @@ std::string output_window::take() {
 
 std::string window_text(std::string_view kept, const stream_totals& totals) {
   if (!totals.truncated()) return to_text(kept);
+  const std::string_view hint = kept.substr(std::min<std::size_t>(totals.kept(), kept.size()));
+  kept.remove_suffix(hint.size());
   const auto gap = std::min<std::size_t>(totals.head(), kept.size());
   auto head = kept.substr(0, gap);
   auto tail = kept.substr(gap);
@@ -69,7 +71,7 @@ std::string window_text(std::string_view kept, const stream_totals& totals) {
   std::string text = to_text(head);
   if (!text.empty() && text.back() != '\n') text += '\n';
   text += "[... " + std::to_string(totals.seen() - head.size() - tail.size()) + " bytes left out ...]\n";
-  return text + to_text(tail);
+  return text + to_text(tail) + to_text(hint);
 }
 
 std::string exec_result::out_text() const { return window_text(std_out, out); }

@@ -33,7 +33,8 @@ class output_window {
   std::size_t oldest_ = 0;
 };
 
-/// What a window kept, as text: valid UTF-8 with a line at the gap, cut between characters.
+/// What a window kept, as text: valid UTF-8 with a line at the gap, cut between characters. More than it kept is a hint, see
+/// `command::hints`.
 std::string window_text(std::string_view kept, const stream_totals& totals);
 
 }  // namespace berth

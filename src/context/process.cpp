@@ -49,6 +49,11 @@ resource_usage process::usage() const noexcept { return core_ ? core_->state().u
 
 bool process::streams_open() const noexcept { return core_ && core_->state().streams_open(); }
 
+const std::optional<denial>& process::denied() const noexcept {
+  static const std::optional<denial> none;
+  return core_ ? core_->denied() : none;
+}
+
 std::vector<survivor> process::survivors() const {
   return core_ ? core_->state().survivors() : std::vector<survivor>();
 }

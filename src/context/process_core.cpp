@@ -81,6 +81,8 @@ process_core::process_core(asio::any_io_executor executor, std::unique_ptr<backe
       pid_(backend_->pid()),
       input_(what.input_from()),
       has_terminal_(what.terminal().has_value()),
+      hint_stream_(has_terminal_ || what.merges_stderr() ? output_stream::std_out : output_stream::std_err),
+      hints_(what.hints()),
       grace_(what.grace()),
       state_(what, began) {}
 
@@ -98,12 +100,13 @@ task<std::optional<chunk>> process_core::next(std::shared_ptr<process_core> self
   const reader here(*self);
   for (;;) {
     if (auto piece = self->take_held()) co_return piece;
-    if (self->state_.finished() || !self->backend_) co_return std::nullopt;
+    if (!self->backend_ || (self->state_.finished() && !self->denial_is_due())) co_return std::nullopt;
     if (self->pumping_) {
       co_await self->changed().wait();
       continue;
     }
-    auto piece = co_await step(self);
+    auto stepping = self->state_.finished() ? ask_what_was_denied(self) : step(self);
+    auto piece = co_await std::move(stepping);
     if (piece) co_return piece;
   }
 }
@@ -134,6 +137,7 @@ task<std::optional<chunk>> process_core::step(std::shared_ptr<process_core> self
 std::optional<chunk> process_core::take(process_event happened) {
   const bool before = state_.finished();
   auto piece = state_.take(std::move(happened), clock::now());
+  if (piece && piece->stream() == hint_stream_) is_in_line_ = piece->bytes().back() != '\n';
   if (state_.idle_passed()) start_kill(end_reason::idle_timed_out, grace_);
   if (state_.finished() && !before) finish();
   return piece;
@@ -146,6 +150,31 @@ void process_core::finish() {
   // A write that waits still has nobody left to wait for, even where something holds the other end.
   if (writing_ && !has_terminal_) backend_->close_stdin();
   if (state_.streams_open()) backend_->abandon_streams();
+}
+
+bool process_core::denial_is_due() const {
+  const end_reason reason = state_.status().reason();
+  return !knows_denial_ && reason != end_reason::start_failed && reason != end_reason::lost;
+}
+
+task<std::optional<chunk>> process_core::ask_what_was_denied(std::shared_ptr<process_core> self) {
+  const use here(*self, self->pumping_);
+  try {
+    auto asking = self->backend_->denied(self->state_.status());
+    self->denied_ = co_await std::move(asking);
+  } catch (const std::system_error& caught) {
+    if (is_cancelled(caught.code())) throw;  // it is asked again
+  }
+  self->knows_denial_ = true;
+  if (!self->denied_ || !self->hints_) co_return std::nullopt;
+  co_return self->hint();
+}
+
+chunk process_core::hint() const {
+  const std::string_view end = has_terminal_ ? "\r\n" : "\n";
+  std::string line(is_in_line_ ? end : "");
+  line.append(denied_->line).append(end);
+  return chunk::hint(hint_stream_, std::move(line));
 }
 
 std::optional<chunk> process_core::take_held() {

@@ -54,12 +54,14 @@ class process_core : public std::enable_shared_from_this<process_core> {
   std::int64_t pid() const noexcept { return pid_; }
   const run_state& state() const noexcept { return state_; }
   const std::optional<exit_status>& status() const noexcept { return status_; }
+  const std::optional<denial>& denied() const noexcept { return denied_; }
 
  private:
   class use;
   class reader;
 
   static task<std::optional<chunk>> step(std::shared_ptr<process_core> self);
+  static task<std::optional<chunk>> ask_what_was_denied(std::shared_ptr<process_core> self);
   static task<void> send(std::shared_ptr<process_core> self, std::string bytes);
   static task<void> feed(std::shared_ptr<process_core> self, std::string input);
 
@@ -71,6 +73,8 @@ class process_core : public std::enable_shared_from_this<process_core> {
   std::optional<chunk> take_held();
   void hold(chunk piece);
   bool has_ended() const;
+  bool denial_is_due() const;
+  chunk hint() const;
   bool holds_enough(clock::time_point now) const;
   void require_stream_input() const;
   event& changed();
@@ -80,9 +84,12 @@ class process_core : public std::enable_shared_from_this<process_core> {
   std::int64_t pid_;
   input_kind input_;
   bool has_terminal_;
+  output_stream hint_stream_;
+  bool hints_;
   std::chrono::milliseconds grace_;
   run_state state_;
   std::optional<exit_status> status_;
+  std::optional<denial> denied_;
   std::optional<asio::steady_timer> deadline_;
   std::optional<task_group> feeder_;
   std::optional<event> changed_;
@@ -92,7 +99,9 @@ class process_core : public std::enable_shared_from_this<process_core> {
   bool writing_ = false;
   bool stdin_closed_ = false;
   bool asking_ = false;  // for ports
-  int uses_ = 0;         // awaits on the backend
+  bool knows_denial_ = false;
+  bool is_in_line_ = false;  // what came last on the stream of the hint has not ended its line
+  int uses_ = 0;             // awaits on the backend
   // What a kill() read that nobody asked for yet.
   std::list<chunk> held_;
   std::size_t held_bytes_ = 0;

@@ -45,10 +45,12 @@ limit_kind limit_behind(const exit_status& status, const resource_usage& usage, 
   if (status.reason() == end_reason::oom_killed) return limit_kind::memory;
   if (limits.file_size() && signal == SIGXFSZ) return limit_kind::file_size;
   if (!limits.cpu_time()) return limit_kind::none;
-  // The last tick may be missing in what the kernel counted. In seconds: any number of them is a limit.
+  // The kernel holds a limit to the ticks that it saw, which on a busy machine are far from what was used; a command that sends itself
+  // XCPU has used next to nothing. In seconds: any number of them is a limit.
   constexpr std::chrono::milliseconds tick{100};
-  const auto used = std::chrono::floor<std::chrono::seconds>(usage.user_time + usage.system_time + tick);
-  const bool used_up = used >= *limits.cpu_time();
+  const auto used = usage.user_time + usage.system_time;
+  const auto counted = signal == SIGXCPU ? 2 * used : std::chrono::microseconds(used + tick);
+  const bool used_up = std::chrono::floor<std::chrono::seconds>(counted) >= *limits.cpu_time();
   return used_up && (signal == SIGXCPU || signal == SIGKILL) ? limit_kind::cpu_time : limit_kind::none;
 }
 

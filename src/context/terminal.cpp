@@ -61,6 +61,11 @@ std::uint64_t terminal::attach_function(std::uint64_t offset, terminal_options::
 void terminal::detach() { kept(core_)->attach(0, nullptr); }
 task<exit_status> terminal::exited() & { return kept_command::wait(kept(core_)); }
 
+const std::optional<denial>& terminal::denied() const noexcept {
+  static const std::optional<denial> none;
+  return core_ ? core_->denied() : none;
+}
+
 const std::optional<exit_status>& terminal::status() const noexcept {
   static const std::optional<exit_status> none;
   return core_ ? core_->status() : none;

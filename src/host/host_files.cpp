@@ -19,7 +19,7 @@ task<void> run_slices(std::shared_ptr<blocking_pool> pool, std::shared_ptr<slice
 
 task<std::vector<file_info>> list_slices(file_work with, std::string path, std::size_t depth) {
   auto open = [scope = with.scope, path = std::move(path), depth] {
-    return std::make_shared<tree_listing>(*scope, path, depth);
+    return std::make_shared<tree_listing>(scope(), path, depth);
   };
   auto opening = with.pool->run(std::move(open));
   const auto listing = co_await std::move(opening);
@@ -29,7 +29,7 @@ task<std::vector<file_info>> list_slices(file_work with, std::string path, std::
 
 task<void> remove_slices(file_work with, std::string path, bool recursive) {
   auto open = [scope = with.scope, path = std::move(path), recursive] {
-    return std::make_shared<tree_removal>(*scope, path, recursive);
+    return std::make_shared<tree_removal>(*scope(), path, recursive);
   };
   auto opening = with.pool->run(std::move(open));
   const auto removal = co_await std::move(opening);
@@ -44,7 +44,7 @@ task<void> unpack_quietly(file_work with, std::string path, std::unique_ptr<byte
 }  // namespace
 
 task<file_info> host_files::stat(std::string path) {
-  auto call = [scope = with_.scope, path = std::move(path)] { return stat_file(*scope, path); };
+  auto call = [scope = with_.scope, path = std::move(path)] { return stat_file(*scope(), path); };
   return with_.pool->run(std::move(call));
 }
 
@@ -53,7 +53,7 @@ task<std::vector<file_info>> host_files::list(std::string path, list_options opt
 }
 
 task<void> host_files::make_directory(std::string path) {
-  auto call = [scope = with_.scope, path = std::move(path)] { scope->make_directories(path); };
+  auto call = [scope = with_.scope, path = std::move(path)] { scope()->make_directories(path); };
   return with_.pool->run(std::move(call));
 }
 
@@ -62,7 +62,7 @@ task<void> host_files::remove(std::string path, remove_options options) {
 }
 
 task<void> host_files::rename(std::string from, std::string to) {
-  auto call = [scope = with_.scope, from = std::move(from), to = std::move(to)] { rename_file(*scope, from, to); };
+  auto call = [scope = with_.scope, from = std::move(from), to = std::move(to)] { rename_file(*scope(), from, to); };
   return with_.pool->run(std::move(call));
 }
 

@@ -6,6 +6,7 @@
 #include "core/blocking.hpp"
 #include "core/logger.hpp"
 #include "host/host_files.hpp"
+#include "host/isolation_site.hpp"
 
 #include <asio/any_io_executor.hpp>
 
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace berth {
+
+class resident_link;
 
 /// Where cgroups can be made: looked for when the first command needs it.
 struct found_cgroups {
@@ -29,8 +32,8 @@ struct host_place_options {
   std::shared_ptr<blocking_pool> pool = {};
   /// Shared by the places of a context.
   std::shared_ptr<found_cgroups> cgroups = std::make_shared<found_cgroups>();
-  /// Where its files may be touched.
-  std::shared_ptr<const path_scope> scope = whole_host();
+  /// With it the resident, and so every command, is inside a sandbox.
+  std::shared_ptr<isolation_site> isolation = {};
   logger log = {};
 };
 
@@ -39,7 +42,7 @@ class host_place final : public backend_place {
   host_place(asio::any_io_executor executor, host_place_options options);
   ~host_place() override;
 
-  /// Starts the resident now, so that it is known whether it can be.
+  /// Starts the resident now, so that it is known whether it can be. That no sandbox can be made is no error yet.
   task<void> open();
   /// What changes for commands from now on, in place of host_place_options::changes.
   void set_changes(std::vector<std::string> changes);
@@ -51,6 +54,13 @@ class host_place final : public backend_place {
   struct state;
   static task<std::shared_ptr<resident_session>> session_of(std::shared_ptr<state> self);
   static task<void> launch(std::shared_ptr<state> self);
+  static task<void> launch_in_sandbox(std::shared_ptr<state> self);
+  static task<std::shared_ptr<prepared_sandbox>> prepare_next(std::shared_ptr<state> self);
+  static task<void> enter_sandbox(std::shared_ptr<state> self, std::shared_ptr<prepared_sandbox> sandbox);
+  static task<std::shared_ptr<prepared_sandbox>> prepare(std::shared_ptr<state> self);
+  static task<void> look(std::shared_ptr<state> self);
+  static task<void> end_former(std::shared_ptr<state> self, std::size_t kept);
+  static std::shared_ptr<resident_link> make_link(state& self, helper_process resident);
   static task<void> find_cgroups(std::shared_ptr<state> self);
   static task<void> open_in(std::shared_ptr<state> self);
   static task<std::unique_ptr<backend_process>> start_in(std::shared_ptr<state> self, command what);

@@ -96,6 +96,17 @@ class process_backend final : public context_backend {
     auto make = [wanted] { return make_working_directory(wanted); };
     auto making = self->pool->run(make);
     std::string cwd = co_await std::move(making);
+    if (self->options.isolation) {
+      auto isolate = [settings = *self->options.isolation, cwd] {
+        return std::make_shared<isolation_site>(settings, cwd);
+      };
+      auto isolating = self->pool->run(std::move(isolate));
+      place_options.isolation = co_await std::move(isolating);
+      for (const std::string& each : place_options.isolation->warnings()) self->log.warning(each);
+      auto all = place_options.isolation->changes(place_options.env);
+      all.insert(all.end(), place_options.changes.begin(), place_options.changes.end());
+      place_options.changes = std::move(all);
+    }
     login_question question{
         self->executor, self->pool, {}, cwd, place_options.env, place_options.changes, self->options.login_timeout};
     const auto place = std::make_shared<host_place>(self->executor, std::move(place_options));

@@ -78,6 +78,11 @@ const walked_entry* directory_walk::next() {
   return nullptr;
 }
 
+void directory_walk::enter(unique_fd instead) {
+  if (!instead) return enter();
+  push(std::move(instead), entry_.name, entry_.path + "/");
+}
+
 void directory_walk::enter() {
   unique_fd directory(::openat(entry_.directory, entry_.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory && errno == ENOENT) return;

@@ -33,6 +33,8 @@ class directory_walk {
   const walked_entry* next();
   /// Goes into the directory that next() gave.
   void enter();
+  /// Goes into another one in its place; none: the same as above.
+  void enter(unique_fd instead);
   std::size_t depth() const noexcept { return levels_.size(); }
   /// Called once all of a directory was given, before it is closed.
   virtual void finished(int /*parent*/, const std::string& /*name*/, const std::string& /*path*/, int /*itself*/) {}

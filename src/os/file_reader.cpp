@@ -23,14 +23,15 @@ void check_regular(mode_t mode) {
 }  // namespace
 
 unique_fd open_regular(const located& where) {
-  const unique_fd seen(
-      check_file(::openat(where.directory.get(), where.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)));
+  const int named = where.itself ? ::fcntl(where.itself.get(), F_DUPFD_CLOEXEC, 0)
+                                 : ::openat(where.directory.get(), where.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  const unique_fd seen(check_file(named));
   struct stat found {};
   check_file(::fstat(seen.get(), &found));
   check_regular(found.st_mode);
   unique_fd opened(::open(("/proc/self/fd/" + std::to_string(seen.get())).c_str(), reading_flags));
   if (opened) return opened;
-  if (errno != ENOENT) fail_with_errno("");
+  if (errno != ENOENT || where.itself) fail_with_errno("");
   // Without /proc: what was opened may be another by now, so it is looked at again.
   opened.reset(check_file(::openat(where.directory.get(), where.name.c_str(), reading_flags | O_NOFOLLOW)));
   check_file(::fstat(opened.get(), &found));

@@ -34,6 +34,10 @@ bool same_file(const struct stat& left, const struct stat& right) {
 
 std::optional<struct stat> stat_of(const located& where) {
   struct stat found {};
+  if (where.itself) {
+    check_file(::fstat(where.itself.get(), &found));
+    return found;
+  }
   if (::fstatat(where.directory.get(), where.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return found;
   if (errno == ENOENT) return std::nullopt;
   fail_with_errno("");
@@ -62,21 +66,24 @@ void flush(int fd) {
 
 }  // namespace
 
-file_replacement::file_replacement(std::shared_ptr<const path_scope> scope, std::string path, write_options options)
+file_replacement::file_replacement(scope_source scope, std::string path, write_options options)
     : scope_(std::move(scope)), path_(std::move(path)), options_(std::move(options)) {}
 
 bool file_replacement::prepare() {
   if (!where_.directory) find();
   if (hashing_ && compare_some()) return false;
-  // Nobody sees it before it has its name and its mode.
-  fresh_.emplace(where_.directory.get(), old_ ? S_IRUSR | S_IWUSR : for_all);
+  if (where_.itself)
+    in_place_.emplace(where_.itself.get());
+  else  // nobody sees it before it has its name and its mode
+    fresh_.emplace(where_.directory.get(), old_ ? S_IRUSR | S_IWUSR : for_all);
   return true;
 }
 
 void file_replacement::find() {
   if (path_.ends_with('/')) throw file_failure(EISDIR);
-  if (options_.makes_parents()) scope_->make_directories(path_.substr(0, std::max<std::size_t>(path_.rfind('/'), 1)));
-  where_ = scope_->target_of(path_);
+  const auto scope = scope_();
+  if (options_.makes_parents()) scope->make_directories(path_.substr(0, std::max<std::size_t>(path_.rfind('/'), 1)));
+  where_ = scope->to_write(path_);
   if (where_.name == ".") throw file_failure(EISDIR);
   old_ = stat_of(where_);
   if (!old_) {
@@ -86,14 +93,23 @@ void file_replacement::find() {
   if (S_ISDIR(old_->st_mode)) throw file_failure(EISDIR);
   if (!S_ISREG(old_->st_mode)) throw error(make_error_code(errc::unsupported), "not a regular file");
   if (options_.expects_absent()) throw file_failure(EEXIST);
-  // What we may not write we do not replace either, though the directory would allow it.
-  const int directory = where_.directory.get();
-  check_file(::faccessat(directory, where_.name.c_str(), W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW));
-  old_fd_.reset(::openat(directory, where_.name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+  look_at_old();
   if (!options_.expected_hash()) return;
   check_file(old_fd_.get(), "compare");
   check_file(::fstat(old_fd_.get(), &*old_));
   hashing_.emplace();
+}
+
+void file_replacement::look_at_old() {
+  constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  if (where_.itself) {
+    old_fd_.reset(::open(("/proc/self/fd/" + std::to_string(where_.itself.get())).c_str(), flags));
+    return;
+  }
+  // What we may not write we do not replace either, though the directory would allow it.
+  const int directory = where_.directory.get();
+  check_file(::faccessat(directory, where_.name.c_str(), W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW));
+  old_fd_.reset(::openat(directory, where_.name.c_str(), flags | O_NOFOLLOW));
 }
 
 /// True while there is more to compare.
@@ -137,6 +153,12 @@ void file_replacement::set_attributes() {
 }
 
 void file_replacement::commit() {
+  if (in_place_) {
+    if (options_.expected_hash()) check_expected(old_fd_.get());
+    in_place_->commit(options_.is_durable());
+    if (options_.mode()) check_file(::fchmod(in_place_->fd(), static_cast<mode_t>(*options_.mode())));
+    return;
+  }
   set_attributes();
   if (options_.is_durable()) check_file(::fsync(fresh_->fd()));
   flush(fresh_->fd());
@@ -153,12 +175,14 @@ void file_replacement::commit() {
 
 void file_replacement::commit_over_old() {
   const unique_fd lock = lock_old();
-  if (options_.expected_hash()) {
-    const auto now = stat_of(where_);
-    if (!now || !lock) refuse_change();
-    if (!is_unchanged(*now) && hash_of(lock.get()) != *options_.expected_hash()) refuse_change();
-  }
+  if (options_.expected_hash()) check_expected(lock.get());
   fresh_->publish(where_.name);
+}
+
+void file_replacement::check_expected(int locked) const {
+  const auto now = stat_of(where_);
+  if (!now || locked < 0) refuse_change();
+  if (!is_unchanged(*now) && hash_of(locked) != *options_.expected_hash()) refuse_change();
 }
 
 bool file_replacement::is_unchanged(const struct stat& now) const {

@@ -24,8 +24,11 @@ unique_fd open_directory(const located& where) {
 
 }  // namespace
 
-tree_listing::tree_listing(const path_scope& scope, const std::string& path, std::size_t depth)
-    : walk_(scope.open(path, O_RDONLY | O_DIRECTORY)), depth_(depth) {}
+tree_listing::tree_listing(std::shared_ptr<const path_scope> scope, const std::string& path, std::size_t depth)
+    : tree_listing(scope, scope->open_directory(path), depth) {}
+
+tree_listing::tree_listing(std::shared_ptr<const path_scope> scope, open_tree top, std::size_t depth)
+    : scope_(std::move(scope)), top_(std::move(top.path)), walk_(std::move(top.directory)), depth_(depth) {}
 
 bool tree_listing::step() {
   const auto until = clock::now() + slice;
@@ -33,7 +36,8 @@ bool tree_listing::step() {
     const walked_entry* const entry = walk_.next();
     if (entry == nullptr) return false;
     found_.push_back(info_of(entry->directory, entry->name, entry->path, entry->status));
-    if (S_ISDIR(entry->status.st_mode) && walk_.depth() < depth_) walk_.enter();
+    if (S_ISDIR(entry->status.st_mode) && walk_.depth() < depth_)
+      walk_.enter(scope_->seen_at(path_below(top_, entry->path)));
   }
   return true;
 }
@@ -63,7 +67,7 @@ class tree_removal::emptying final : public directory_walk {
 };
 
 tree_removal::tree_removal(const path_scope& scope, const std::string& path, bool recursive)
-    : where_(scope.parent_of(path)), recursive_(recursive) {}
+    : where_(scope.to_move(path)), recursive_(recursive) {}
 
 tree_removal::~tree_removal() = default;
 
@@ -103,8 +107,8 @@ file_info stat_file(const path_scope& scope, const std::string& path) {
 }
 
 void rename_file(const path_scope& scope, const std::string& from, const std::string& to) {
-  const located source = scope.parent_of(from);
-  const located target = scope.parent_of(to);
+  const located source = scope.to_move(from);
+  const located target = scope.to_move(to);
   if (::renameat(source.directory.get(), source.name.c_str(), target.directory.get(), target.name.c_str()) == 0) return;
   if (errno == EXDEV) throw error(make_error_code(errc::unsupported), "from one file system to another");
   fail_with_errno("");

@@ -13,11 +13,15 @@ namespace berth {
 /// Lists a tree. A directory in it that may not be read is an error, not an empty one.
 class tree_listing final : public sliced_work {
  public:
-  tree_listing(const path_scope& scope, const std::string& path, std::size_t depth);
+  tree_listing(std::shared_ptr<const path_scope> scope, const std::string& path, std::size_t depth);
   bool step() override;
   std::vector<file_info> take() { return std::move(found_); }
 
  private:
+  tree_listing(std::shared_ptr<const path_scope> scope, open_tree top, std::size_t depth);
+
+  std::shared_ptr<const path_scope> scope_;
+  std::string top_;
   directory_walk walk_;
   std::size_t depth_;
   std::vector<file_info> found_;

@@ -4,28 +4,18 @@
 #include "os/open_beneath.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <utility>
+#include <vector>
 
 namespace berth {
 namespace {
 
-constexpr int most_links = 40;  // as the kernel
 constexpr int position_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-
-/// Is the path the directory, or below it?
-bool is_below(std::string_view path, std::string_view directory) noexcept {
-  if (directory == "/") return path.starts_with('/');
-  if (!path.starts_with(directory)) return false;
-  return path.size() == directory.size() || path[directory.size()] == '/';
-}
 
 /// The path cut into all but its last component, and that; the second is empty where there is none, or it is `.` or `..`.
 std::pair<std::string, std::string> split_last(const std::string& path) {
@@ -43,186 +33,120 @@ int undecided(int code) {
   return unable ? EXDEV : code;
 }
 
-std::string read_link(int fd) {
-  std::string target(PATH_MAX, '\0');
-  const auto size = check_file(::readlinkat(fd, "", target.data(), target.size()));
-  target.resize(static_cast<std::size_t>(size));
-  return target;
+unique_fd open_again(int fd, int flags) {
+  if ((flags & O_PATH) != 0) return unique_fd(check_file(::fcntl(fd, F_DUPFD_CLOEXEC, 0)));
+  const std::string through = "/proc/self/fd/" + std::to_string(fd);
+  return unique_fd(check_file(::open(through.c_str(), (flags & ~O_NOFOLLOW) | O_CLOEXEC)));
 }
-
-/// Links of /proc to open files lead where no path does. Those that are plain text (self, mounts) are fine.
-void refuse_magic_link(int fd, const std::string& target) {
-  struct statfs where {};
-  if (::fstatfs(fd, &where) != 0 || where.f_type != PROC_SUPER_MAGIC) return;
-  const bool plain = !target.starts_with('/') && target.find(":[") == target.npos;
-  if (!plain) throw file_failure(ELOOP);
-}
-
-unique_fd duplicate(const unique_fd& fd) { return unique_fd(check_file(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0))); }
 
 }  // namespace
 
-/// One walk from "/" by hand: every component is opened in its parent, links are read and their text is walked, and `..` goes back to
-/// what was open before, so that a directory that is moved meanwhile leads nowhere else.
-class path_scope::walk {
- public:
-  /// What becomes of the last component: it may be followed where it is a link, and entered where it is a directory.
-  struct ending {
-    bool follow;
-    bool enter;
-  };
-
-  walk(const path_scope& scope, ending last) : scope_(scope), last_(last) {
-    stack_.push_back({"", unique_fd(check_file(::open("/", position_flags)))});
-    enter_root();
-  }
-
-  located run(const std::string& path) {
-    push(path);
-    while (!pending_.empty()) {
-      const std::string name = std::move(pending_.back());
-      pending_.pop_back();
-      if (name == "..") {
-        if (stack_.size() > 1) stack_.pop_back();
-      } else if (name != ".") {
-        const bool last = pending_.empty();
-        const bool only_named = last && !last_.follow && !last_.enter;
-        if (only_named || step(name, last)) return end_at(name);
-      }
-    }
-    return end_at(".");
-  }
-
- private:
-  struct position {
-    std::string name;
-    unique_fd fd;
-  };
-
-  void push(std::string_view path) {
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at < path.size();) {
-      const auto end = std::min(path.find('/', at), path.size());
-      if (end > at) parts.emplace_back(path.substr(at, end - at));
-      at = end + 1;
-    }
-    pending_.insert(pending_.end(), std::make_move_iterator(parts.rbegin()), std::make_move_iterator(parts.rend()));
-  }
-
-  /// Goes one component on; true if the walk ends before it.
-  bool step(const std::string& name, bool last) {
-    unique_fd fd(::openat(stack_.back().fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (!fd && errno == ENOENT && last) return true;
-    check_file(fd.get());
-    struct stat found {};
-    check_file(::fstat(fd.get(), &found));
-    if (S_ISLNK(found.st_mode)) {
-      if (last && !last_.follow) return true;
-      follow(fd.get());
-      return false;
-    }
-    if (last && !(last_.enter && S_ISDIR(found.st_mode))) return true;
-    if (!S_ISDIR(found.st_mode)) throw file_failure(ENOTDIR);
-    stack_.push_back({name, std::move(fd)});
-    enter_root();
-    return false;
-  }
-
-  void follow(int link) {
-    if (++links_ > most_links) throw file_failure(ELOOP);
-    const std::string target = read_link(link);
-    refuse_magic_link(link, target);
-    if (target.empty()) throw file_failure(ENOENT);
-    if (target.front() == '/') stack_.resize(1);
-    push(target);
-  }
-
-  std::string here() const {
-    std::string path;
-    for (std::size_t i = 1; i < stack_.size(); ++i) path += "/" + stack_[i].name;
-    return path.empty() ? "/" : path;
-  }
-
-  /// Where the path of a root is reached, the walk goes on in the directory that had the path first.
-  void enter_root() {
-    if (scope_.roots_.back().path == "/" && scope_.roots_.size() == 1) return;
-    const std::string at = here();
-    for (const root& each : scope_.roots_) {
-      if (each.fd && each.path == at) stack_.back().fd = duplicate(each.fd);
-    }
-  }
-
-  located end_at(const std::string& name) {
-    if (scope_.root_of(here()) == nullptr) throw file_failure(EXDEV, "outside of where files may be touched");
-    return {std::move(stack_.back().fd), name};
-  }
-
-  const path_scope& scope_;
-  const ending last_;
-  std::vector<position> stack_;
-  std::vector<std::string> pending_;  // the next one last
-  int links_ = 0;
-};
-
-path_scope::path_scope() : path_scope(std::vector<std::string>(1, "/")) {}
-
-path_scope::path_scope(const std::vector<std::string>& roots, path_walking walking) : walking_(walking) {
-  for (const auto& path : roots) {
-    root one{path, unique_fd()};
-    if (path != "/") one.fd.reset(check_file(::open(path.c_str(), position_flags), path.c_str()));
-    roots_.push_back(std::move(one));
-  }
-  const auto longer = [](const root& left, const root& right) { return left.path.size() > right.path.size(); };
-  std::sort(roots_.begin(), roots_.end(), longer);
-}
-
-const path_scope::root* path_scope::root_of(std::string_view path) const noexcept {
-  for (const root& each : roots_) {
-    if (is_below(path, each.path)) return &each;
-  }
-  return nullptr;
-}
-
 /// 0, an errno, or EXDEV where a walk by hand must decide: absolute links, ways through other places, old kernels.
 int path_scope::open_by_kernel(const std::string& path, int flags, unique_fd& opened) const {
-  const root* const from = walking_ == path_walking::by_kernel ? root_of(path) : nullptr;
-  if (from == nullptr) return EXDEV;
-  if (from->path == "/") {
+  if (walking_ == path_walking::by_component) return EXDEV;
+  if (places_.empty()) {
     opened = open_anywhere(path.c_str(), flags);
     return opened ? 0 : undecided(errno);
   }
+  // Below a place where nothing else is seen, and never out of it, the kernel sees what we do.
+  const auto* const from = places_.around(path);
+  if (from == nullptr || !from->is_directory || !places_.is_plain(*from)) return EXDEV;
   auto rest = path.substr(std::min(path.size(), from->path.size()));
   rest.erase(0, std::min(rest.find_first_not_of('/'), rest.size()));
   opened = open_beneath(from->fd.get(), rest.empty() ? "." : rest.c_str(), flags);
   return opened ? 0 : undecided(errno);
 }
 
+path_walk::result path_scope::find(const std::string& path, path_walk::ending last) const {
+  return path_walk(places_, last).run(path);
+}
+
+// ---- looking --------------------------------------------------------------------------------------------------------
+
 unique_fd path_scope::open(const std::string& path, int flags) const {
   unique_fd opened;
   const int code = open_by_kernel(path, flags, opened);
   if (code == 0) return opened;
   if (code != EXDEV) throw file_failure(code);
-  const located end = walk(*this, {(flags & O_NOFOLLOW) == 0, true}).run(path);
-  const int more = path.ends_with('/') ? O_DIRECTORY : 0;
-  return unique_fd(check_file(::openat(end.directory.get(), end.name.c_str(), flags | more | O_NOFOLLOW | O_CLOEXEC)));
+  const located end = find(path, {(flags & O_NOFOLLOW) == 0, true}).where;
+  const int all = flags | (path.ends_with('/') ? O_DIRECTORY : 0);
+  if (end.itself) return open_again(end.itself.get(), all);
+  return unique_fd(check_file(::openat(end.directory.get(), end.name.c_str(), all | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-located path_scope::parent_of(const std::string& path) const {
-  auto [directory, name] = split_last(path);
-  if (name.empty()) return {open(path, position_flags), "."};
-  unique_fd opened;
-  const int code = open_by_kernel(directory, position_flags, opened);
-  if (code == 0) return {std::move(opened), std::move(name)};
-  if (code != EXDEV) throw file_failure(code);
-  return walk(*this, {false, false}).run(path);
+open_tree path_scope::open_directory(const std::string& path) const {
+  constexpr int flags = O_RDONLY | O_DIRECTORY;
+  if (places_.empty()) return {open(path, flags), path};
+  auto end = find(path, {true, true});
+  const auto& where = end.where;
+  if (where.itself) throw file_failure(ENOTDIR);
+  unique_fd opened(check_file(::openat(where.directory.get(), where.name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC)));
+  return {std::move(opened), std::move(end.path)};
 }
 
 located path_scope::target_of(const std::string& path) const {
-  located end = parent_of(path);
+  if (!places_.empty()) {
+    auto end = find(path, {true, false});
+    const auto* const place = places_.at(end.path);
+    if (place != nullptr && place->is_directory) return {open_again(place->fd.get(), O_PATH), ".", {}};
+    return std::move(end.where);
+  }
+  auto [directory, name] = split_last(path);
+  if (name.empty()) return {open(path, position_flags), ".", {}};
+  unique_fd above;
+  const int code = open_by_kernel(directory, position_flags, above);
+  if (code != 0 && code != EXDEV) throw file_failure(code);
   struct stat found {};
-  const bool is_link =
-      ::fstatat(end.directory.get(), end.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode);
-  return is_link ? walk(*this, {true, false}).run(path) : std::move(end);
+  const bool by_hand =
+      code != 0 || (::fstatat(above.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode));
+  if (by_hand) return find(path, {true, false}).where;
+  return {std::move(above), std::move(name), {}};
+}
+
+unique_fd path_scope::seen_at(const std::string& path) const {
+  const auto* const place = places_.at(path);
+  if (place == nullptr || !place->is_directory) return unique_fd();
+  return open_again(place->fd.get(), O_RDONLY | O_DIRECTORY);
+}
+
+// ---- changing -------------------------------------------------------------------------------------------------------
+
+located path_scope::to_write(const std::string& path) const {
+  if (places_.empty()) return target_of(path);
+  auto end = find(path, {true, false});
+  struct stat found {};
+  const bool is_there = ::fstatat(end.where.directory.get(), end.where.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode) && !S_ISLNK(found.st_mode))
+    throw error(make_error_code(errc::unsupported), "not a regular file");  // wherever it lies
+  places_.check_change(end.path);
+  if (end.is_protected) ruled_places::refuse_protected();
+  if (places_.at(end.path) != nullptr && !end.where.itself) throw file_failure(EISDIR);
+  return std::move(end.where);
+}
+
+located path_scope::to_move(const std::string& path) const {
+  if (places_.empty()) return to_make(path);
+  auto end = find(path, {false, false});
+  places_.check_leaving(end.path);
+  if (end.is_protected) ruled_places::refuse_protected();
+  return std::move(end.where);
+}
+
+/// For a name that is to be made.
+located path_scope::to_make(const std::string& path) const {
+  if (!places_.empty()) {
+    auto end = find(path, {false, false});
+    places_.check_change(end.path);
+    if (end.is_protected) ruled_places::refuse_protected();
+    return std::move(end.where);
+  }
+  auto [directory, name] = split_last(path);
+  if (name.empty()) return {open(path, position_flags), ".", {}};
+  unique_fd opened;
+  const int code = open_by_kernel(directory, position_flags, opened);
+  if (code == 0) return {std::move(opened), std::move(name), {}};
+  if (code != EXDEV) throw file_failure(code);
+  return find(path, {false, false}).where;
 }
 
 bool path_scope::has_directory(const std::string& path) const {
@@ -245,11 +169,31 @@ void path_scope::make_directories(const std::string& path) const {
     end = path.rfind('/', end - 1);
   }
   for (auto end = missing.rbegin(); end != missing.rend(); ++end) {
-    const located where = parent_of(path.substr(0, *end));
+    const located where = to_make(path.substr(0, *end));
     if (where.name == ".") continue;
     if (::mkdirat(where.directory.get(), where.name.c_str(), all_bits) != 0 && errno != EEXIST) fail_with_errno("");
   }
   if (!missing.empty()) (void)open(path, position_flags);
+}
+
+open_tree path_scope::to_fill(const std::string& path) const {
+  make_directories(path);
+  if (places_.empty()) return open_directory(path);
+  auto end = find(path, {true, true});
+  places_.check_change(end.path);
+  if (end.is_protected) ruled_places::refuse_protected();
+  const auto& where = end.where;
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  unique_fd opened(check_file(::openat(where.directory.get(), where.name.c_str(), flags)));
+  return {std::move(opened), std::move(end.path)};
+}
+
+void path_scope::check_entry(const open_tree& of, const std::string& path) const {
+  if (places_.empty()) return;
+  const std::string whole = path_below(of.path, path);
+  places_.check_change(whole);
+  if (places_.around(whole) != places_.around(of.path))
+    throw error(make_error_code(errc::permission_denied), "it is, or lies in, another writable root");
 }
 
 const std::shared_ptr<const path_scope>& whole_host() {

@@ -91,7 +91,7 @@ task<void> feed(std::shared_ptr<blocking_pool> pool, std::shared_ptr<tree_unpack
 task<std::unique_ptr<byte_source>> open_file_source(file_work with, std::string path, read_options options) {
   auto first = std::make_shared<std::string>();
   auto open = [scope = with.scope, path = std::move(path), options, first] {
-    auto reader = std::make_shared<file_reader>(*scope, path, options);
+    auto reader = std::make_shared<file_reader>(*scope(), path, options);
     *first = reader->read();
     return reader;
   };
@@ -102,7 +102,7 @@ task<std::unique_ptr<byte_source>> open_file_source(file_work with, std::string 
 
 task<void> write_from_source(file_work with, std::string path, std::unique_ptr<byte_source> bytes,
                              write_options options) {
-  const auto target = std::make_shared<file_replacement>(with.scope, std::move(path), std::move(options));
+  const auto target = std::make_shared<file_replacement>(std::move(with.scope), std::move(path), std::move(options));
   auto ready = std::make_shared<bool>(false);
   for (;;) {
     const auto piece = co_await gather(*bytes);
@@ -123,7 +123,7 @@ task<void> write_from_source(file_work with, std::string path, std::unique_ptr<b
 task<std::unique_ptr<byte_source>> pack_tree(file_work with, std::string path, std::vector<std::string> excluded,
                                              progress_listener listener) {
   auto open = [scope = with.scope, path = std::move(path), excluded = std::move(excluded)] {
-    return std::make_shared<tree_packer>(*scope, path, excluded);
+    return std::make_shared<tree_packer>(scope(), path, excluded);
   };
   auto opening = with.pool->run(std::move(open));
   auto packer = co_await std::move(opening);
@@ -133,7 +133,7 @@ task<std::unique_ptr<byte_source>> pack_tree(file_work with, std::string path, s
 task<transfer_progress> unpack_tree(file_work with, std::string path, std::unique_ptr<byte_source> tar,
                                     outside_links links, progress_listener listener) {
   auto open = [scope = with.scope, path = std::move(path), links] {
-    return std::make_shared<tree_unpacker>(*scope, path, links);
+    return std::make_shared<tree_unpacker>(scope(), path, links);
   };
   auto opening = with.pool->run(std::move(open));
   const auto unpacker = co_await std::move(opening);

@@ -13,9 +13,9 @@
 
 namespace berth {
 
-/// Where file work is done: below these roots, on these threads.
+/// Where file work is done: as the scope allows at the moment of each call, on these threads.
 struct file_work {
-  std::shared_ptr<const path_scope> scope = whole_host();
+  scope_source scope = whole_host;
   std::shared_ptr<blocking_pool> pool = {};
 };
 

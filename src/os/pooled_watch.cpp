@@ -74,7 +74,7 @@ class inotify_watch final : public backend_watch {
 task<std::unique_ptr<backend_watch>> watch_files(asio::any_io_executor executor, file_work with, std::string path,
                                                  watch_options options) {
   auto open = [scope = with.scope, path = std::move(path), options] {
-    return std::make_shared<inotify_tree>(scope, path, options.is_recursive());
+    return std::make_shared<inotify_tree>(scope(), path, options.is_recursive());
   };
   auto opening = with.pool->run(std::move(open));
   auto tree = co_await std::move(opening);

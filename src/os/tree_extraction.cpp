@@ -139,9 +139,12 @@ void tree_extraction::add(archive* from, archive_entry* entry) {
 }
 
 void tree_extraction::make(archive* from, archive_entry* entry, const std::string& path) {
+  scope_->check_entry(tree_, path);
   const place where = place_of(path);
   if (const char* const target = ::archive_entry_hardlink(entry); target != nullptr) {
-    return make_hard_link(clean(target), where);
+    const std::string plain = clean(target);
+    scope_->check_entry(tree_, plain);  // or the new name would be a way to change it
+    return make_hard_link(plain, where);
   }
   switch (::archive_entry_filetype(entry)) {
     case AE_IFREG:
@@ -157,7 +160,7 @@ void tree_extraction::make(archive* from, archive_entry* entry, const std::strin
 
 tree_extraction::place tree_extraction::place_of(const std::string& path) {
   const auto slash = path.rfind('/');
-  if (slash == path.npos) return {top_.get(), path};
+  if (slash == path.npos) return {top(), path};
   auto directory = path.substr(0, slash);
   if (!entered_ || entered_path_ != directory) {
     enter(directory);
@@ -168,13 +171,13 @@ tree_extraction::place tree_extraction::place_of(const std::string& path) {
 
 /// Opens a directory below the top, making what is missing.
 void tree_extraction::enter(const std::string& directory) {
-  entered_ = open_directory_without_links(top_.get(), directory.c_str());
+  entered_ = open_directory_without_links(top(), directory.c_str());
   if (entered_) return;
   if (errno != ENOENT) throw file_failure(errno == ELOOP ? ENOTDIR : errno, "a directory above it");
   for (std::size_t at = 0; at < directory.size();) {
     const auto begin = at;
     at = std::min(directory.find('/', at + 1), directory.size());
-    const int above = begin == 0 ? top_.get() : entered_.get();
+    const int above = begin == 0 ? top() : entered_.get();
     const auto name = directory.substr(begin == 0 ? 0 : begin + 1, at - (begin == 0 ? 0 : begin + 1));
     if (::mkdirat(above, name.c_str(), all_bits) != 0 && errno != EEXIST) fail_with_errno("a directory above it");
     unique_fd next(::openat(above, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -221,7 +224,7 @@ void tree_extraction::make_hard_link(const std::string& target, const place& whe
   const auto slash = target.rfind('/');
   const auto directory = slash == target.npos ? std::string(".") : target.substr(0, slash);
   const auto name = slash == target.npos ? target : target.substr(slash + 1);
-  const unique_fd above = open_directory_without_links(top_.get(), directory.c_str());
+  const unique_fd above = open_directory_without_links(top(), directory.c_str());
   check_file(above.get(), "the file that it is a name of");
   renaming made(where.directory);
   check_file(::linkat(above.get(), name.c_str(), where.directory, made.name(), 0), "the file that it is a name of");
@@ -235,7 +238,7 @@ void tree_extraction::finish() {
     const auto slash = each->path.rfind('/');
     const auto above = slash == each->path.npos ? std::string(".") : each->path.substr(0, slash);
     const auto name = slash == each->path.npos ? each->path : each->path.substr(slash + 1);
-    const unique_fd parent = open_directory_without_links(top_.get(), above.c_str());
+    const unique_fd parent = open_directory_without_links(top(), above.c_str());
     const unique_fd itself(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!itself) throw file_failure(errno, shown_path(each->path));
     if (::fchmod(itself.get(), each->mode) != 0 || ::futimens(itself.get(), times(each->modified).both) != 0)

@@ -2,12 +2,14 @@
 /// Entries of an archive, made below one directory and nowhere else.
 
 #include "berth/files.hpp"
+#include "os/path_scope.hpp"
 #include "os/unique_fd.hpp"
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,9 @@ bool leads_outside(std::string_view path, std::string_view target);
 /// `file_failure` does, naming the entry; errc::protocol for a name that leads out.
 class tree_extraction {
  public:
-  tree_extraction(unique_fd top, outside_links links) : top_(std::move(top)), links_(links) {}
+  /// `top` is what the scope's to_fill gave.
+  tree_extraction(std::shared_ptr<const path_scope> scope, open_tree top, outside_links links)
+      : scope_(std::move(scope)), tree_(std::move(top)), links_(links) {}
 
   void add(archive* from, archive_entry* entry);
   /// Gives directories their modes and times, now that all is in them.
@@ -55,7 +59,10 @@ class tree_extraction {
   void make_link(archive_entry* entry, const place& where, const std::string& path);
   void make_hard_link(const std::string& target, const place& where);
 
-  unique_fd top_;
+  int top() const noexcept { return tree_.directory.get(); }
+
+  std::shared_ptr<const path_scope> scope_;
+  open_tree tree_;
   outside_links links_;
   std::string entered_path_;
   unique_fd entered_;

@@ -32,8 +32,15 @@ struct entry_closer {
 
 void tree_packer::archive_closer::operator()(archive* open) const noexcept { ::archive_write_free(open); }
 
-tree_packer::tree_packer(const path_scope& scope, const std::string& path, const std::vector<std::string>& excluded)
-    : walk_(scope.open(path, O_RDONLY | O_DIRECTORY)),
+tree_packer::tree_packer(std::shared_ptr<const path_scope> scope, const std::string& path,
+                         const std::vector<std::string>& excluded)
+    : tree_packer(scope, scope->open_directory(path), excluded) {}
+
+tree_packer::tree_packer(std::shared_ptr<const path_scope> scope, open_tree top,
+                         const std::vector<std::string>& excluded)
+    : scope_(std::move(scope)),
+      top_(std::move(top.path)),
+      walk_(std::move(top.directory)),
       excluded_(excluded),
       buffer_(read_size, '\0'),
       archive_(::archive_write_new()) {
@@ -41,7 +48,7 @@ tree_packer::tree_packer(const path_scope& scope, const std::string& path, const
   ::archive_write_set_format_pax_restricted(archive_.get());
   ::archive_write_set_options(archive_.get(), "hdrcharset=BINARY");
   ::archive_write_set_bytes_per_block(archive_.get(), 0);
-  if (::archive_write_open(archive_.get(), this, nullptr, append, nullptr) != ARCHIVE_OK) fail(archive_.get(), path);
+  if (::archive_write_open(archive_.get(), this, nullptr, append, nullptr) != ARCHIVE_OK) fail(archive_.get(), top_);
 }
 
 tree_packer::~tree_packer() { dropped_ = true; }
@@ -93,7 +100,7 @@ void tree_packer::begin_entry(const walked_entry& entry) {
   }
   write_header(header.get(), entry.path);
   progress_.add(1, 0);
-  if (type == S_IFDIR) walk_.enter();
+  if (type == S_IFDIR) walk_.enter(scope_->seen_at(path_below(top_, entry.path)));
 }
 
 void tree_packer::write_header(archive_entry* header, const std::string& path) {

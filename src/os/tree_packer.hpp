@@ -22,7 +22,8 @@ class tree_packer {
  public:
   static constexpr std::size_t piece_size = std::size_t{256} << 10;
 
-  tree_packer(const path_scope& scope, const std::string& path, const std::vector<std::string>& excluded);
+  tree_packer(std::shared_ptr<const path_scope> scope, const std::string& path,
+              const std::vector<std::string>& excluded);
   ~tree_packer();
 
   /// The next bytes of the stream, about piece_size of them; empty at its end.
@@ -41,6 +42,10 @@ class tree_packer {
   void close();
   static long append(archive*, void* self, const void* bytes, std::size_t size);
 
+  tree_packer(std::shared_ptr<const path_scope> scope, open_tree top, const std::vector<std::string>& excluded);
+
+  std::shared_ptr<const path_scope> scope_;
+  std::string top_;
   directory_walk walk_;
   path_patterns excluded_;
   std::string ready_;

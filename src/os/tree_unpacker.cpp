@@ -50,7 +50,8 @@ struct read_closer {
 
 // The two threads take turns: whoever waits for one touches nothing.
 struct tree_unpacker::reader {
-  reader(unique_fd top, outside_links links) : extraction(std::move(top), links) {
+  reader(std::shared_ptr<const path_scope> scope, open_tree top, outside_links links)
+      : extraction(std::move(scope), std::move(top), links) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // the host program's handlers run elsewhere
@@ -140,9 +141,9 @@ struct tree_unpacker::reader {
   std::thread thread;
 };
 
-tree_unpacker::tree_unpacker(const path_scope& scope, const std::string& path, outside_links links) {
-  scope.make_directories(path);
-  reader_ = std::make_unique<reader>(scope.open(path, O_RDONLY | O_DIRECTORY), links);
+tree_unpacker::tree_unpacker(std::shared_ptr<const path_scope> scope, const std::string& path, outside_links links) {
+  open_tree top = scope->to_fill(path);
+  reader_ = std::make_unique<reader>(std::move(scope), std::move(top), links);
   reader_->hungry.acquire();
 }
 

@@ -17,7 +17,7 @@ namespace berth {
 /// finish() waits for it.
 class tree_unpacker {
  public:
-  tree_unpacker(const path_scope& scope, const std::string& path, outside_links links);
+  tree_unpacker(std::shared_ptr<const path_scope> scope, const std::string& path, outside_links links);
   tree_unpacker(const tree_unpacker&) = delete;
   tree_unpacker& operator=(const tree_unpacker&) = delete;
   ~tree_unpacker();

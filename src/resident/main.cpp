@@ -39,21 +39,36 @@ void fill_standard() {
   }
 }
 
+/// What the owner holds against what it wanted, while no command has run yet.
+void copy_mount_table(int to) {
+  const int table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+  char bytes[4096];
+  for (ssize_t n; (n = read(table, bytes, sizeof bytes)) > 0;) {
+    if (write(to, bytes, static_cast<size_t>(n)) != n) break;
+  }
+  close(table);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using berth::resident::channel;
+  using berth::resident::surroundings;
   if (argc >= 2 && strcmp(argv[1], berth::wire::file_word) == 0)
     return berth::resident::run_file_verb(argc - 2, argv + 2);
   const bool is_place = argc == 3 && strcmp(argv[1], "place") == 0;
-  const bool has_number = argc == 3 && strcmp(argv[1], "socket") == 0;
+  const bool is_isolated = argc == 4 && strcmp(argv[1], "isolated") == 0;
+  const bool has_number = is_isolated || (argc == 3 && strcmp(argv[1], "socket") == 0);
   if (!is_place && !has_number && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
     write_line(
-        "usage: berth-resident socket FD | stdio | place SOCKET\nStarted by the berth library; not for use by hand.\n");
+        "usage: berth-resident socket FD | isolated FD TABLE_FD | stdio | place SOCKET\nStarted by the berth library; "
+        "not "
+        "for use by hand.\n");
     return 2;
   }
   fill_standard();
   default_signals();
+  if (is_isolated) copy_mount_table(atoi(argv[3]));
   int in = 0;
   int out = 1;
   const int joined = is_place ? berth::resident::join_socket(argv[2]) : -1;
@@ -78,8 +93,9 @@ int main(int argc, char** argv) {
     fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
     fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK);
   }
-  auto* session = berth::resident::make<berth::resident::session>(
-      is_socket ? channel::mode::socket : channel::mode::stdio, in, out);
+  auto* session =
+      berth::resident::make<berth::resident::session>(is_socket ? channel::mode::socket : channel::mode::stdio, in, out,
+                                                      is_isolated ? surroundings::sandbox : surroundings::place);
   // Whoever made this container may be dead before it said a word.
   if (is_place) session->end_unless_greeted(60000);
   return session->run();

@@ -14,13 +14,15 @@
 
 namespace berth::resident {
 
-session::session(channel::mode m, int in, int out) : channel_(loop_, this, on_frame) {
+session::session(channel::mode m, int in, int out, surroundings where) : channel_(loop_, this, on_frame) {
   getrlimit64(RLIMIT_NOFILE, &files_);
   const rlimit64 raised{files_.rlim_max - tree::descriptors_kept(files_.rlim_max), files_.rlim_max};
   setrlimit64(RLIMIT_NOFILE, &raised);
   prctl(PR_SET_NAME, "berth-resident");  // it was run by descriptor
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_DUMPABLE, 0);
+  // bwrap, which has one thread: what ends it from outside ends the sandbox.
+  if (where == surroundings::sandbox) prctl(PR_SET_PDEATHSIG, SIGKILL);
 
   // Everything is blocked and some are read here: nothing that a command sends can end the resident but KILL.
   // Not by libc, which leaves two of them open.
@@ -29,7 +31,8 @@ session::session(channel::mode m, int in, int out) : channel_(loop_, this, on_fr
   sigset_t read;
   sigemptyset(&read);
   sigaddset(&read, SIGCHLD);
-  if (getpid() == 1) sigaddset(&read, SIGTERM);  // how a container is asked to stop; elsewhere a command could send it
+  // How a container is asked to stop; elsewhere a command could send it.
+  if (getpid() == 1 && where == surroundings::place) sigaddset(&read, SIGTERM);
   signals_.fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK);
   signals_.ready = on_signal;
   signals_.owner = this;

@@ -8,9 +8,12 @@
 
 namespace berth::resident {
 
+/// What it was started in: a place of its own or this host, or a sandbox whose process 1 it is and whose launcher is its parent.
+enum class surroundings { place, sandbox };
+
 class session {
  public:
-  session(channel::mode m, int in, int out);
+  session(channel::mode m, int in, int out, surroundings where);
   /// Until the owner is gone or says bye; then everything it started is dead. The exit code.
   int run();
   /// Ends if no hello comes within this time.

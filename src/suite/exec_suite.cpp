@@ -1,11 +1,9 @@
 /// What does one exec cost beyond the start of the program; with a large caller; with many at once; in a new place?
 
-#include "core/task_group.hpp"
 #include "suite/floor.hpp"
+#include "suite/place_samples.hpp"
 #include "suite/suite.hpp"
 #include "suite/warm_place.hpp"
-
-#include <asio/this_coro.hpp>
 
 #include <charconv>
 #include <stdexcept>
@@ -14,22 +12,10 @@
 namespace berth::suite {
 namespace {
 
-double rate(double micros) { return execs_at_once * 1e6 / micros; }
-
 task<double> bare_exec() {
   const bench::stopwatch watch;
   wait_bare(start_bare({"/bin/true"}));
   co_return watch.micros();
-}
-
-task<double> one_exec(shared_place warm) {
-  context place = *warm->place;
-  handle where = warm->where;
-  const bench::stopwatch watch;
-  const auto result = co_await place.exec(std::move(where), argv("/bin/true"));
-  const double micros = watch.micros();
-  require_ok(result.status);
-  co_return micros;
 }
 
 task<double> bare_execs() {
@@ -37,22 +23,7 @@ task<double> bare_execs() {
   std::vector<pid_t> started;
   for (int i = 0; i < execs_at_once; ++i) started.push_back(start_bare({"/bin/true"}));
   for (const pid_t pid : started) wait_bare(pid);
-  co_return rate(watch.micros());
-}
-
-/// How long that many take, all at once.
-task<double> execs(shared_place warm, int count) {
-  const auto executor = co_await asio::this_coro::executor;
-  task_group group(executor);
-  const bench::stopwatch watch;
-  for (int i = 0; i < count; ++i) group.spawn(exec_true(*warm->place, warm->where));
-  co_await group.join();
-  co_return watch.micros();
-}
-
-task<double> exec_rate(shared_place warm) {
-  const double micros = co_await execs(std::move(warm), execs_at_once);
-  co_return rate(micros);
+  co_return execs_at_once * 1e6 / watch.micros();
 }
 
 task<double> exec_share(shared_place warm, int count) {
@@ -101,18 +72,6 @@ bench::subject large_subject(shared_place warm) {
           .sample = [large] { return large_exec(large); },
           .prepare = [large] { return start_large(large); },
           .finish = [large] { return end_large(large); }};
-}
-
-// ---- a new place ----------------------------------------------------------------------------------------------------
-
-task<double> first_exec(shared_place warm) {
-  context place = *warm->place;
-  const bench::stopwatch watch;
-  const handle fresh = co_await place.spawn();
-  co_await exec_true(place, fresh);
-  const double micros = watch.micros();
-  co_await place.destroy(fresh);
-  co_return micros;
 }
 
 }  // namespace

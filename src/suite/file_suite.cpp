@@ -27,7 +27,8 @@ constexpr int files_in_folder = 100;
 /// A place, and a folder for what is read and written.
 struct file_bench {
   shared_place warm;
-  fs::path folder;
+  std::optional<scratch_directory> directory;
+  fs::path folder;  ///< the same
 };
 using shared_bench = std::shared_ptr<file_bench>;
 
@@ -39,10 +40,9 @@ void write_bytes(const fs::path& path, std::size_t size) {
 
 task<void> begin_files(shared_bench its) {
   co_await open_place(its->warm);
-  if (!its->folder.empty()) co_return;
-  std::string name = (fs::temp_directory_path() / "berth-bench-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-  its->folder = name;
+  if (its->directory) co_return;
+  its->directory.emplace("berth-bench");
+  its->folder = its->directory->path();
   write_bytes(its->folder / "small", small);
   for (int i = 0; i < tree_folders; ++i) {
     const auto folder = its->folder / "tree" / std::to_string(i);
@@ -52,8 +52,7 @@ task<void> begin_files(shared_bench its) {
 }
 
 task<void> end_files(shared_bench its) {
-  if (!its->folder.empty()) fs::remove_all(its->folder);
-  its->folder.clear();
+  its->directory.reset();
   co_await close_place(its->warm);
 }
 

@@ -9,7 +9,8 @@ namespace berth::suite {
 
 subjects whole_suite(asio::io_context& io) {
   subjects all;
-  for (const auto suite : {exec_suite, loop_suite, stream_suite, pty_suite, memory_suite, kill_suite, file_suite}) {
+  for (const auto suite :
+       {exec_suite, loop_suite, stream_suite, pty_suite, memory_suite, kill_suite, file_suite, isolated_suite}) {
     subjects some = suite(io);
     all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }

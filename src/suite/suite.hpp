@@ -22,9 +22,15 @@ subjects pty_suite(asio::io_context& io);
 subjects memory_suite(asio::io_context& io);
 subjects kill_suite(asio::io_context& io);
 subjects file_suite(asio::io_context& io);
+subjects isolated_suite(asio::io_context& io);
 
 /// All of these. Life: they use the io_context.
 subjects whole_suite(asio::io_context& io);
+
+/// Is it one of those that can only be measured where a sandbox can be made?
+bool needs_sandbox(const bench::subject& what);
+/// Makes one. Gives the reason in a line where that cannot be done, else nothing.
+task<std::string> why_no_sandbox(asio::io_context& io);
 
 /// Adds what these do of it: rows of their own beside ours, which gets them as bases. Throws errc::invalid_argument for a bench that
 /// is none for peers.

@@ -1,5 +1,7 @@
 #include "suite/warm_place.hpp"
 
+#include "suite/floor.hpp"
+
 #include <stdexcept>
 #include <utility>
 
@@ -7,7 +9,17 @@ namespace berth::suite {
 
 task<void> open_place(shared_place warm) {
   if (warm->place) co_return;
-  context place = make_process_context(warm->io);
+  process_context_options options;
+  if (warm->isolated) {
+    if (!warm->directory) warm->directory.emplace("berth-bench");
+    options.cwd = warm->directory->path();
+    options.isolation = isolation_settings();
+    // A worker is this program, which a private /tmp would hide.
+    const std::string program = own_path();
+    const bool is_hidden = program.starts_with("/tmp/") || program.starts_with("/var/tmp/");
+    if (is_hidden) options.isolation->tmp(tmp_kind::host);
+  }
+  context place = make_process_context(warm->io, std::move(options));
   warm->where = co_await place.spawn();
   warm->place = std::move(place);
 }
@@ -18,6 +30,7 @@ task<void> close_place(shared_place warm) {
   warm->place.reset();
   const handle where = warm->where;
   co_await place.destroy(where);
+  warm->directory.reset();
 }
 
 bench::subject in_place(shared_place warm, bench::subject what) {

@@ -1,6 +1,8 @@
 #pragma once
 /// A context on this host with one warm handle, which the subjects of a group share.
 
+#include "os/scratch_directory.hpp"
+
 #include <berth/bench.hpp>
 #include <berth/process_context.hpp>
 
@@ -8,13 +10,16 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace berth::suite {
 
 struct warm_place {
-  explicit warm_place(asio::io_context& its_io) : io(its_io) {}
+  explicit warm_place(asio::io_context& its_io, bool in_sandbox = false) : io(its_io), isolated(in_sandbox) {}
 
   asio::io_context& io;
+  bool isolated;  ///< with the settings that an isolation has by default, in a directory of its own
+  std::optional<scratch_directory> directory;
   std::optional<context> place;
   handle where;
 };

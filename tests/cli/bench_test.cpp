@@ -15,9 +15,12 @@ TEST_CASE("bench: --list names what can be measured, with the bases") {
   const auto done = berth_ends({"bench", "--list"});
   CHECK(done.code == 0);
   CHECK(done.out.find("exec/host            us       against exec/floor\n") != std::string::npos);
-  for (const char* name : {"exec/host-2gib", "exec64/host", "loop/host", "stream/host", "pty/host", "memory/stream",
-                           "kill/host", "first-byte/host", "lines/host", "file/read4k", "file/write4k", "file/tree",
-                           "idle/host", "spawn/host", "exec/curve-256", "stream/size-1g"}) {
+  for (const char* name :
+       {"exec/host-2gib", "exec64/host",   "loop/host",           "stream/host",     "pty/host",
+        "memory/stream",  "kill/host",     "first-byte/host",     "lines/host",      "file/read4k",
+        "file/write4k",   "file/tree",     "idle/host",           "spawn/host",      "exec/curve-256",
+        "stream/size-1g", "exec/isolated", "exec/bwrap-per-call", "exec64/isolated", "stream/isolated",
+        "spawn/isolated"}) {
     CAPTURE(name);
     CHECK(done.out.find("\n" + std::string(name) + " ") != std::string::npos);
   }
@@ -58,10 +61,24 @@ TEST_CASE("bench: a quick run writes every file that was asked for") {
 
 TEST_CASE("bench: every kind of bench runs and leaves nothing behind") {
   const nothing_left nothing;
-  const auto done = berth_ends({"bench", "--runs", "1", "--warmup", "0", "exec/curve-4", "exec64", "spawn", "loop",
-                                "stream/size-64k", "first-byte", "lines", "pty", "idle", "kill", "file"});
+  const auto done =
+      berth_ends({"bench", "--runs", "1", "--warmup", "0", "exec/curve-4", "exec64", "spawn", "loop", "exec/isolated",
+                  "stream/size-64k", "first-byte", "lines", "pty", "idle", "kill", "file"});
   CHECK(done.code == 0);
   CHECK(done.out.find("failed") == std::string::npos);
+}
+
+TEST_CASE("bench: where no sandbox can be made its benches are left out, with the reason") {
+  const nothing_left nothing;
+  // Nowhere is room for the directory that it would work in.
+  const auto done = shell_ends("TMPDIR=/nowhere exec \"$0\" bench --runs 1 --warmup 0 spawn");
+  CHECK(done.err.starts_with("berth: bench: without spawn/isolated: "));
+  CHECK(count_lines(done.err) == 1);
+  CHECK(done.code == 0);
+  CHECK(done.out.find("spawn/host ") != std::string::npos);
+  CHECK(done.out.find("spawn/isolated") == std::string::npos);
+  CHECK(shell_ends("TMPDIR=/nowhere exec \"$0\" bench --runs 1 exec/bwrap").out.find("bwrap-per-call") ==
+        std::string::npos);
 }
 
 TEST_CASE("bench: peers are measured beside ours, and what is missing is named in a line") {
@@ -119,7 +136,7 @@ TEST_CASE("bench: INT ends it with a report of what there is") {
   const nothing_left nothing;
   const temp_dir dir;
   const std::string path = dir / "run.json";
-  program bench({"bench", "--runs", "1000000", "--warmup", "0", "--progress", "--json", path, "spawn"});
+  program bench({"bench", "--runs", "1000000", "--warmup", "0", "--progress", "--json", path, "spawn/host"});
   // A second line of progress: there are samples.
   CHECK(eventually([&] {
     return bench.prints("never", std::chrono::milliseconds(10)) ||
@@ -164,7 +181,7 @@ TEST_CASE("bench: a report takes the place of the earlier one behind a link, and
   write_whole_file(path, "old");
   std::filesystem::create_symlink("old.json", dir / "link");
   const auto done = berth_ends(
-      {"bench", "--runs", "1", "--json", dir / "link", "--csv", "/dev/full", "--svg", "/dev/stdout", "spawn"});
+      {"bench", "--runs", "1", "--json", dir / "link", "--csv", "/dev/full", "--svg", "/dev/stdout", "spawn/host"});
   CHECK(done.code == 125);
   CHECK(done.err.find("writing /dev/full") != std::string::npos);
   CHECK(done.out.starts_with("<svg "));
@@ -180,7 +197,7 @@ TEST_CASE("bench: signals before any sample leave the earlier report, and no fil
     CAPTURE(signals.back());
     const temp_dir dir;
     write_whole_file(dir / "old.json", "old");
-    program bench({"bench", "--warmup", "1000000", "--progress", "--json", dir / "old.json", "spawn"});
+    program bench({"bench", "--warmup", "1000000", "--progress", "--json", dir / "old.json", "spawn/host"});
     CHECK(eventually([&] { return all_in(dir).size() == 2; }));
     const bool is_told = signals == words{"INT"};  // once it measures
     if (is_told) {

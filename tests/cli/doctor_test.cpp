@@ -1,7 +1,11 @@
+#include "cli/isolation_check.hpp"
 #include "cli/program.hpp"
 #include "core/json.hpp"
+#include "support/skipping.hpp"
+#include "support/temp_dir.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 using namespace berth;
@@ -58,6 +62,68 @@ TEST_CASE("doctor: where nothing can be started the exit code is 1, and it says 
   const auto done = shell_ends("ulimit -n 12; exec \"$0\" doctor");
   CHECK(done.code == 1);
   CHECK(done.out.find("broken   commands") != std::string::npos);
+}
+
+TEST_CASE("doctor: the real sandbox is tried, and its program is named") {
+  const nothing_left nothing;
+  const json report = json::parse(berth_ends({"doctor", "--json"}).out);
+  if (!std::filesystem::exists("/usr/bin/bwrap")) {
+    CHECK(state_of(report, "isolation") == "limited");
+    return;
+  }
+  const json* const sandbox = check_called(report, "isolation");
+  REQUIRE(sandbox != nullptr);
+  CAPTURE(sandbox->at("detail").as_string());
+  CHECK(state_of(report, "isolation") == "ok");
+  CHECK(check_called(report, "bwrap")->at("detail").as_string().find("bubblewrap ") == 0);
+  for (const auto& each : std::filesystem::directory_iterator(std::filesystem::temp_directory_path()))
+    CHECK(each.path().filename().string().find("berth-doctor-") == std::string::npos);
+}
+
+TEST_CASE("doctor: the line of a command without a sandbox becomes a cause and a cure") {
+  auto found = cli::without_sandbox(
+      "[isolation] bwrap not usable: No permissions to create new namespace (the kernel denies them); command was not "
+      "run");
+  CHECK(found.detail == "bwrap not usable: No permissions to create new namespace");
+  CHECK(found.cure == "the kernel denies them");
+  CHECK(found.state == cli::health::limited);
+  found = cli::without_sandbox("[isolation] bwrap not usable: what; command was not run");
+  CHECK(found.detail == "bwrap not usable: what");
+  CHECK(!found.cure.empty());
+}
+
+TEST_CASE("doctor: a bwrap before 0.12 has a known weakness, and one before 0.8 is too old") {
+  const auto old = cli::bwrap_version("bubblewrap 0.8.0\n", "/usr/bin/bwrap");
+  CHECK(old.state == cli::health::limited);
+  CHECK(old.detail.find("bubblewrap 0.8.0, /usr/bin/bwrap: ") == 0);
+  CHECK(old.detail.find("CVE-2026-87766") != std::string::npos);
+  CHECK(cli::bwrap_version("bubblewrap 0.7.0\n", "b").detail.find("too old") != std::string::npos);
+  CHECK(cli::bwrap_version("bubblewrap 0.12.0\n", "b").state == cli::health::ok);
+  CHECK(cli::bwrap_version("bubblewrap 1.0\n", "b").state == cli::health::ok);
+  for (const char* silent : {"", "\n"}) {
+    const auto found = cli::bwrap_version(silent, "/opt/b");
+    CHECK(found.state == cli::health::limited);
+    CHECK(found.detail == "/opt/b: it does not tell its version");
+  }
+  CHECK(cli::bwrap_version("what?\nmore", "b").detail == "b: it does not tell its version, but what?");
+}
+
+TEST_CASE("doctor: takes the bwrap that a command in this directory would get") {
+  if (!has_bwrap()) return;
+  const nothing_left nothing;
+  const temp_dir at;
+  std::filesystem::create_directories(at / "project/bin");
+  const std::string own = at / "project/bin/bwrap";
+  write_whole_file(own, "#!/bin/sh\nexit 3\n");
+  std::filesystem::permissions(own, std::filesystem::perms::owner_all);
+  const std::string doctor = " && PATH='" + (at / "project/bin") + "':\"$PATH\" exec \"$0\" doctor --json";
+  const json inside = json::parse(shell_ends("cd '" + (at / "project") + "'" + doctor).out);
+  CHECK(check_called(inside, "bwrap")->at("detail").as_string().find(own) == std::string::npos);
+  CHECK(state_of(inside, "isolation") == "ok");
+  std::filesystem::create_directory(at / "beside");
+  const json outside = json::parse(shell_ends("cd '" + (at / "beside") + "'" + doctor).out);
+  CHECK(check_called(outside, "bwrap")->at("detail").as_string() == own + ": it does not tell its version");
+  CHECK(state_of(outside, "isolation") == "limited");
 }
 
 TEST_CASE("doctor: takes no arguments") {

@@ -71,6 +71,7 @@ TEST_CASE("json: a run gives start, output and one result, and nothing else on s
   CHECK(result["max_rss_bytes"].as_int() > 0);
   CHECK(result["streams_open"] == false);
   CHECK(result["survivors"].as_array().empty());
+  CHECK(result["denied"].is_null());
   CHECK(result["bytes"]["stdout"] == 4);
   CHECK(result["bytes"]["stderr"] == 4);
 }

@@ -6,6 +6,7 @@
 #include "support/fake_backend.hpp"
 #include "support/waiting.hpp"
 
+#include <berth/background.hpp>
 #include <berth/context.hpp>
 #include <berth/error.hpp>
 
@@ -34,6 +35,7 @@ class fake_world {
   void script(std::function<void(fake_run&)> what) { backend->on_start = std::move(what); }
   fake_run& run() { return backend->last(); }
   task<process> start(command what) { return place->exec_stream(at, std::move(what)); }
+  task<background> keep(command what) { return place->exec_background(at, std::move(what)); }
   task<exec_result> exec(command what) { return place->exec(at, std::move(what)); }
 
   std::shared_ptr<fake_backend> backend;

@@ -17,10 +17,6 @@ namespace {
 using output_stream::std_out;
 constexpr auto err = output_stream::std_err;
 
-task<background> start(std::shared_ptr<fake_world> world, command what) {
-  return world->place->exec_background(world->at, std::move(what));
-}
-
 std::string content(const std::string& path) {
   std::ostringstream all;
   all << std::ifstream(path).rdbuf();
@@ -31,7 +27,7 @@ std::string content(const std::string& path) {
 
 ASYNC_TEST("background: its output is in the log without a reader, then its end") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   CHECK(one.pid() == 4711);
   CHECK(one.id() == "background-1");
   CHECK(world->run().what.is_background());
@@ -52,7 +48,7 @@ ASYNC_TEST("background: its output is in the log without a reader, then its end"
 
 ASYNC_TEST("background: follow gives each byte once, then the end") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   const auto read = [](background from) -> task<std::string> {
     std::string all;
     std::uint64_t next = 0;
@@ -79,7 +75,7 @@ ASYNC_TEST("background: follow gives each byte once, then the end") {
 
 ASYNC_TEST("background: a cancelled wait ends the wait alone") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   running<exit_status> waiting(io.get_executor(), one.wait());
   running<log_piece> following(io.get_executor(), one.follow(std_out, 0));
   running<std::optional<output_match>> looking(io.get_executor(), one.wait_for_output("y", 5s));
@@ -112,7 +108,7 @@ ASYNC_TEST("background: a cancelled wait ends the wait alone") {
 ASYNC_TEST("background: dropping it leaves it running, and it is found again") {
   const auto world = co_await fake_world::make(io);
   {
-    background one = co_await start(world, "x");
+    background one = co_await world->keep("x");
     world->run().out("before ");
   }
   co_await pause_for(2ms);
@@ -128,7 +124,7 @@ ASYNC_TEST("background: dropping it leaves it running, and it is found again") {
 
 ASYNC_TEST("background: kill ends the tree, and what came before is in the log") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, command("x").grace(70ms));
+  background one = co_await world->keep(command("x").grace(70ms));
   world->run().out("some");
   const exit_status status = co_await one.kill();
   CHECK(status.reason() == end_reason::cancelled);
@@ -143,10 +139,10 @@ ASYNC_TEST("background: kill ends the tree, and what came before is in the log")
 
 ASYNC_TEST("background: destroying the handle ends it as cancelled, and waiters get their answers") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
-  background ended = co_await start(world, "y");
+  background one = co_await world->keep("x");
+  background ended = co_await world->keep("y");
   world->run().out("z").exit(4).end_streams();
-  background signalled = co_await start(world, "z");
+  background signalled = co_await world->keep("z");
   world->run().exit(exit_status::signaled(SIGSEGV)).end_streams();
   co_await signalled.wait();
   running<exit_status> waiting(io.get_executor(), one.wait());
@@ -171,7 +167,7 @@ ASYNC_TEST("background: destroying the handle ends it as cancelled, and waiters 
 
 ASYNC_TEST("background: a place that is lost gives lost, and the context goes on") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   world->run().out("some").lose("the resident died");
   const exit_status status = co_await one.wait();
   CHECK(status == exit_status::lost("the resident died"));
@@ -182,7 +178,7 @@ ASYNC_TEST("background: a place that is lost gives lost, and the context goes on
 
 ASYNC_TEST("background: a context that goes takes it along, and waiters get their answers") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   world->run().out("some");
   running<exit_status> waiting(io.get_executor(), one.wait());
   co_await pause_for(2ms);
@@ -198,7 +194,7 @@ ASYNC_TEST("background: a context that goes takes it along, and waiters get thei
 
 ASYNC_TEST("background: a backend that throws gives lost, and the command is killed") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   world->run().pending_reads = 2;  // the call after the one under way throws
   world->run().out("a");
   const exit_status status = co_await one.wait();
@@ -209,7 +205,7 @@ ASYNC_TEST("background: a backend that throws gives lost, and the command is kil
 
 ASYNC_TEST("background: what holds the streams open is left alone, and the log ends") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   world->run().out("a").exit();
   const exit_status status = co_await one.wait();
   CHECK(status.ok());
@@ -224,8 +220,8 @@ ASYNC_TEST("background: what holds the streams open is left alone, and the log e
 
 ASYNC_TEST("background: deadlines end it") {
   const auto world = co_await fake_world::make(io);
-  background late = co_await start(world, command("x").timeout(20ms));
-  background idle = co_await start(world, command("x").idle_timeout(20ms));
+  background late = co_await world->keep(command("x").timeout(20ms));
+  background idle = co_await world->keep(command("x").idle_timeout(20ms));
   const exit_status first = co_await late.wait();
   CHECK(first.reason() == end_reason::timed_out);
   const exit_status second = co_await idle.wait();
@@ -234,7 +230,7 @@ ASYNC_TEST("background: deadlines end it") {
 
 ASYNC_TEST("background: a ring of 10 bytes keeps the last 10, and readers are told the gap") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, command("x").output_limit(10));
+  background one = co_await world->keep(command("x").output_limit(10));
   for (int i = 0; i < 10; ++i) world->run().out(std::string(100, static_cast<char>('0' + i)));
   world->run().exit().end_streams();
   co_await one.wait();
@@ -248,7 +244,7 @@ ASYNC_TEST("background: a spill has everything once it has ended") {
   const temp_dir directory;
   const std::string path = directory / "log";
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, command("x").output_limit(4).spill(path));
+  background one = co_await world->keep(command("x").output_limit(4).spill(path));
   std::string all;
   for (int i = 0; i < 1000; ++i) {
     const std::string piece(1000, static_cast<char>('a' + i % 26));
@@ -260,7 +256,7 @@ ASYNC_TEST("background: a spill has everything once it has ended") {
   CHECK(content(path) == all);
   CHECK(content(path + ".stderr") == "errors");
   CHECK(one.spill_error().empty());
-  const auto code = co_await code_of(start(world, command("y").spill(directory / "missing/log")));
+  const auto code = co_await code_of(world->keep(command("y").spill(directory / "missing/log")));
   CHECK(code == std::errc::no_such_file_or_directory);
   CHECK(world->backend->runs.size() == 1);
 }
@@ -269,7 +265,7 @@ ASYNC_TEST("background: a context that goes leaves the spill of what came") {
   const temp_dir directory;
   const std::string path = directory / "log";
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, command("x").spill(path));
+  background one = co_await world->keep(command("x").spill(path));
   world->run().out("some");
   co_await one.follow(std_out, 0);
   world->place.reset();
@@ -280,7 +276,7 @@ ASYNC_TEST("background: a context that goes leaves the spill of what came") {
 ASYNC_TEST("background: writes go in whole and in order, and the input ends behind them") {
   const auto world = co_await fake_world::make(io);
   world->script([](fake_run& run) { run.stdin_room = 1000; });
-  background one = co_await start(world, command("x").input_stream());
+  background one = co_await world->keep(command("x").input_stream());
   task_group writers(io.get_executor());
   std::string expected;
   for (int i = 0; i < 5; ++i) {
@@ -295,7 +291,7 @@ ASYNC_TEST("background: writes go in whole and in order, and the input ends behi
   world->run().out("").close_input();
   const auto code = co_await code_of(writers.join());
   CHECK(code == std::errc::broken_pipe);
-  background two = co_await start(world, command("x").input_stream());
+  background two = co_await world->keep(command("x").input_stream());
   world->run().stdin_room = 100000;
   task_group more(io.get_executor());
   for (int i = 0; i < 5; ++i) more.spawn(two.write(std::string(400, static_cast<char>('a' + i))));
@@ -310,7 +306,7 @@ ASYNC_TEST("background: writes go in whole and in order, and the input ends behi
 ASYNC_TEST("background: a write that is cancelled in the queue writes nothing, and the next goes on") {
   const auto world = co_await fake_world::make(io);
   world->script([](fake_run& run) { run.stdin_room = 3; });
-  background one = co_await start(world, command("x").input_stream());
+  background one = co_await world->keep(command("x").input_stream());
   running<std::error_code> first(io.get_executor(), code_of(one.write("abcdef")));
   running<std::error_code> second(io.get_executor(), code_of(one.write("no")));
   running<std::error_code> third(io.get_executor(), code_of(one.write("yes")));
@@ -328,7 +324,7 @@ ASYNC_TEST("background: a write that is cancelled in the queue writes nothing, a
 
 ASYNC_TEST("background: a command without input_stream cannot be written to") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   const auto code = co_await code_of(one.write("x"));
   CHECK(code == errc::invalid_argument);
   one.signal(SIGUSR1);

@@ -11,25 +11,21 @@ namespace {
 
 using output_stream::std_out;
 
-task<background> start(std::shared_ptr<fake_world> world, command what) {
-  return world->place->exec_background(world->at, std::move(what));
-}
-
 void print_and_exit(fake_run& run) { run.out("x").exit().end_streams(); }
 
 }  // namespace
 
 ASYNC_TEST("background: a key that is there gives that command, running or ended") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, command("x").key("server"));
-  background two = co_await start(world, command("y").key("server"));
+  background one = co_await world->keep(command("x").key("server"));
+  background two = co_await world->keep(command("y").key("server"));
   CHECK(one.id() == "server");
   CHECK(two.id() == "server");
   CHECK(world->backend->runs.size() == 1);
   world->run().out("a").exit(3).end_streams();
   co_await two.wait();
   CHECK(one.status() == exit_status::exited(3));
-  background three = co_await start(world, command("x").key("server"));
+  background three = co_await world->keep(command("x").key("server"));
   CHECK(three.status() == exit_status::exited(3));
   CHECK(world->backend->runs.size() == 1);
   CHECK(world->place->backgrounds(world->at).size() == 1);
@@ -42,7 +38,7 @@ ASYNC_TEST("background: starts that race for a key are one") {
   const auto world = co_await fake_world::make(io);
   world->backend->hold_start.emplace(io.get_executor());
   std::vector<running<background>> all;
-  for (int i = 0; i < 5; ++i) all.emplace_back(io.get_executor(), start(world, command("x").key("server")));
+  for (int i = 0; i < 5; ++i) all.emplace_back(io.get_executor(), world->keep(command("x").key("server")));
   co_await pause_for(2ms);
   world->backend->hold_start->notify();
   for (auto& each : all) {
@@ -55,9 +51,9 @@ ASYNC_TEST("background: starts that race for a key are one") {
 ASYNC_TEST("background: whoever waits for a start that is cancelled or throws starts it instead") {
   const auto world = co_await fake_world::make(io);
   world->backend->hold_start.emplace(io.get_executor());
-  running<background> first(io.get_executor(), start(world, command("x").key("server")));
-  running<background> second(io.get_executor(), start(world, command("x").key("server")));
-  running<background> third(io.get_executor(), start(world, command("x").key("server")));
+  running<background> first(io.get_executor(), world->keep(command("x").key("server")));
+  running<background> second(io.get_executor(), world->keep(command("x").key("server")));
+  running<background> third(io.get_executor(), world->keep(command("x").key("server")));
   first.cancel();
   const auto code = co_await code_of(first.result());
   CHECK(code == asio::error::operation_aborted);
@@ -80,7 +76,7 @@ ASYNC_TEST("background: whoever waits for a start that is cancelled or throws st
 ASYNC_TEST("background: a start that hangs until its deadline is over then, with end_leftovers too") {
   const auto world = co_await fake_world::make(io);
   world->backend->hold_start.emplace(io.get_executor());
-  const background one = co_await start(world, command("x").timeout(5ms).end_leftovers());
+  const background one = co_await world->keep(command("x").timeout(5ms).end_leftovers());
   REQUIRE(one.status().has_value());
   CHECK(one.status()->reason() == end_reason::timed_out);
 }
@@ -88,7 +84,7 @@ ASYNC_TEST("background: a start that hangs until its deadline is over then, with
 ASYNC_TEST("background: a start that failed is a value, and does not keep the key") {
   const auto world = co_await fake_world::make(io);
   world->script([](fake_run& run) { run.exit(exit_status::start_failed(127, "no such file")).end_streams(); });
-  background one = co_await start(world, command("x").key("server"));
+  background one = co_await world->keep(command("x").key("server"));
   REQUIRE(one.status());
   CHECK(one.status()->reason() == end_reason::start_failed);
   const exit_status status = co_await one.wait();
@@ -99,7 +95,7 @@ ASYNC_TEST("background: a start that failed is a value, and does not keep the ke
   const bool listens = co_await one.wait_for_port(80, 10s);
   CHECK_FALSE(listens);
   world->script([](fake_run&) {});
-  background two = co_await start(world, command("x").key("server"));
+  background two = co_await world->keep(command("x").key("server"));
   CHECK_FALSE(two.status());
   CHECK(world->place->backgrounds(world->at).size() == 2);
 }
@@ -107,7 +103,7 @@ ASYNC_TEST("background: a start that failed is a value, and does not keep the ke
 ASYNC_TEST("background: a start that is cancelled leaves nothing") {
   const auto world = co_await fake_world::make(io);
   world->backend->hold_start.emplace(io.get_executor());
-  running<background> one(io.get_executor(), start(world, "x"));
+  running<background> one(io.get_executor(), world->keep("x"));
   co_await pause_for(1ms);
   one.cancel();
   const auto code = co_await code_of(one.result());
@@ -119,8 +115,8 @@ ASYNC_TEST("background: a start that is cancelled leaves nothing") {
 ASYNC_TEST("background: a handle that is destroyed, or a context that goes, while it starts") {
   const auto world = co_await fake_world::make(io);
   world->backend->hold_start.emplace(io.get_executor());
-  running<background> one(io.get_executor(), start(world, command("x").key("k")));
-  running<background> two(io.get_executor(), start(world, command("x").key("k")));
+  running<background> one(io.get_executor(), world->keep(command("x").key("k")));
+  running<background> two(io.get_executor(), world->keep(command("x").key("k")));
   co_await pause_for(1ms);
   co_await world->place->destroy(world->at);
   world->backend->hold_start->notify();
@@ -130,7 +126,7 @@ ASYNC_TEST("background: a handle that is destroyed, or a context that goes, whil
   CHECK(code == errc::destroyed);
   CHECK(world->run().destroyed);
   world->at = co_await world->place->spawn();
-  running<background> three(io.get_executor(), start(world, "x"));
+  running<background> three(io.get_executor(), world->keep("x"));
   co_await pause_for(1ms);
   world->place.reset();
   world->backend->hold_start->notify();
@@ -141,15 +137,15 @@ ASYNC_TEST("background: a handle that is destroyed, or a context that goes, whil
 
 ASYNC_TEST("background: the last 100 ended ones are listed, and all that run or are held") {
   const auto world = co_await fake_world::make(io);
-  background still = co_await start(world, "running");
+  background still = co_await world->keep("running");
   background held;
   world->script(print_and_exit);
   for (int i = 0; i < 150; ++i) {
-    background one = co_await start(world, command("x").key("key" + std::to_string(i)));
+    background one = co_await world->keep(command("x").key("key" + std::to_string(i)));
     co_await one.wait();
     if (i == 0) held = one;
   }
-  co_await start(world, "last");
+  co_await world->keep("last");
   const auto all = world->place->backgrounds(world->at);
   REQUIRE(all.size() == 103);
   CHECK(all[0].id() == still.id());
@@ -160,7 +156,7 @@ ASYNC_TEST("background: the last 100 ended ones are listed, and all that run or 
 
 ASYNC_TEST("background: wait_for_output finds text across pieces and streams, also what was there before") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   world->run().out("before liste").err("erro").out("ning on 80");
   auto match = co_await one.wait_for_output("listening", 5s);
   REQUIRE(match);
@@ -183,7 +179,7 @@ ASYNC_TEST("background: wait_for_output finds text across pieces and streams, al
 
 ASYNC_TEST("background: wait_for_output takes regular expressions, also for a prompt without a line's end") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   const auto port = output_pattern::regex("port ([0-9]+)");
   running<std::optional<output_match>> waiting(io.get_executor(), one.wait_for_output(port, 5s));
   world->run().out("a\nb\non po").out("rt ").out("8080");
@@ -206,7 +202,7 @@ ASYNC_TEST("background: wait_for_output takes regular expressions, also for a pr
 
 ASYNC_TEST_FOR("background: a search through 1 MiB of lines lets others run", 60s) {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   std::string lines;
   while (lines.size() < (1u << 20)) lines += "a line with some numbers 123 and words\n";
   for (std::size_t at = 0; at < lines.size(); at += 60000) world->run().out(lines.substr(at, 60000));
@@ -227,7 +223,7 @@ ASYNC_TEST_FOR("background: a search through 1 MiB of lines lets others run", 60
 
 ASYNC_TEST("background: wait_for_port asks until it listens") {
   const auto world = co_await fake_world::make(io);
-  background one = co_await start(world, "x");
+  background one = co_await world->keep("x");
   running<bool> waiting(io.get_executor(), one.wait_for_port(8080, 5s));
   co_await pause_for(5ms);
   CHECK_FALSE(waiting.ended());

@@ -80,6 +80,8 @@ TEST_CASE("limits: processor time is told by its signal, by KILL once it is used
   const auto second = resource_limits().cpu_time(1s);
   CHECK(behind(second, exit_status::signaled(SIGXCPU), 1s) == limit_kind::cpu_time);
   CHECK(behind(second, exit_status::exited(128 + SIGXCPU), 1s) == limit_kind::cpu_time);
+  CHECK(behind(second, exit_status::signaled(SIGXCPU), 600ms) == limit_kind::cpu_time);  // a busy machine
+  CHECK(behind(second, exit_status::signaled(SIGXCPU), 400ms) == limit_kind::none);
   CHECK(behind(second, exit_status::exited(128 + SIGXCPU)) == limit_kind::none);
   CHECK(behind(second, exit_status::signaled(SIGKILL), 2s) == limit_kind::cpu_time);
   CHECK(behind(second, exit_status::exited(128 + SIGKILL), 2s) == limit_kind::cpu_time);

@@ -12,7 +12,7 @@ namespace {
 using output_stream::std_out;
 
 /// Reads "pids N N N" from the log of a command that prints it first.
-task<std::vector<pid_t>> logged_pids(background from) {
+task<std::vector<pid_t>> logged_pids(context& place, handle where, background from) {
   const auto line = co_await from.wait_for_output(output_pattern::regex("pids.*[0-9]$"), 10s);
   REQUIRE(line.has_value());
   // The line may have been longer.
@@ -21,7 +21,7 @@ task<std::vector<pid_t>> logged_pids(background from) {
     const log_piece piece = co_await from.follow(std_out, line->offset() + text.size());
     text += piece.bytes();
   }
-  co_return pids_in(text);
+  co_return co_await pids_said(place, where, text);
 }
 
 task<void> key_starts_once(context& place, handle where) {
@@ -109,7 +109,7 @@ task<void> signalled(context& place, handle where) {
 
 task<void> killed_with_its_tree(context& place, handle where) {
   background one = co_await place.exec_background(where, child("tree", "stay").grace(200ms));
-  const std::vector<pid_t> pids = co_await logged_pids(one);
+  const std::vector<pid_t> pids = co_await logged_pids(place, where, one);
   CHECK(pids.size() == 7);
   const exit_status status = co_await one.kill();
   CHECK(status.reason() == end_reason::cancelled);
@@ -141,7 +141,7 @@ task<void> dropped_lives_on(context& place, handle where) {
 
 task<void> destroy_ends_it(context& place, handle where) {
   background one = co_await place.exec_background(where, child("tree", "stay"));
-  const std::vector<pid_t> pids = co_await logged_pids(one);
+  const std::vector<pid_t> pids = co_await logged_pids(place, where, one);
   background ended = co_await place.exec_background(where, "echo x; exit 7");
   co_await ended.wait();
   running<exit_status> waiting(place.get_executor(), one.wait());
@@ -165,7 +165,7 @@ task<void> context_goes(context& place, handle) {
   std::unique_ptr<context> other = another_context(place);
   const handle there = co_await other->spawn();
   background one = co_await other->exec_background(there, child("tree", "stay"));
-  const std::vector<pid_t> pids = co_await logged_pids(one);
+  const std::vector<pid_t> pids = co_await logged_pids(*other, there, one);
   running<exit_status> waiting(place.get_executor(), one.wait());
   other.reset();
   const bool gone = co_await all_gone(pids);
@@ -245,7 +245,7 @@ task<void> leftover_keeps_the_streams(context& place, handle where) {
   CHECK(status.ok());
   CHECK(one.streams_open());
   CHECK(one.read(std_out, 0).ended());
-  const std::vector<pid_t> pids = pids_in(one.read(std_out, 0).bytes());
+  const std::vector<pid_t> pids = co_await pids_said(place, where, one.read(std_out, 0).bytes());
   CHECK_FALSE(alive_among(pids).empty());
   co_await one.kill();
   CHECK(one.status() == status);
@@ -263,7 +263,9 @@ task<void> deadlines_hold(context& place, handle where) {
   background tidy = co_await place.exec_background(where, command("sleep 60 & echo pids $!").end_leftovers());
   const exit_status third = co_await tidy.wait();
   CHECK(third.ok());
-  CHECK(alive_among(pids_in(tidy.read(std_out, 0).bytes())).empty());
+  const std::vector<pid_t> pids = co_await pids_said(place, where, tidy.read(std_out, 0).bytes());
+  CHECK(pids.size() == 1);
+  CHECK(alive_among(pids).empty());
 }
 
 task<void> cancelled_start(context& place, handle where) {

@@ -103,7 +103,7 @@ task<void> fifty_cancelled(context& place, handle where) {
   for (auto& run : all) {
     const exec_result result = co_await run.result();
     CHECK(result.status.reason() == end_reason::cancelled);
-    const std::vector<pid_t> pids = pids_in(result.std_out);
+    const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
     CHECK(pids.size() == 1);
     CHECK(alive_among(pids).empty());
   }
@@ -172,7 +172,7 @@ task<void> dropped(context& place, handle where) {
   {
     process running = co_await place.exec_stream(
         where, "trap 'echo x >polite' TERM; sleep 60 & echo pids $$ $!; while :; do wait; done");
-    pids = co_await read_pids(running);
+    pids = co_await read_pids(place, where, running);
   }
   const bool gone = co_await all_gone(pids, 1s);
   CHECK_MESSAGE(gone, alive_among(pids));
@@ -190,7 +190,7 @@ task<void> dropped_unread(context& place, handle where) {
 
 task<void> replaced(context& place, handle where) {
   process one = co_await place.exec_stream(where, "echo pids $$; sleep 60");
-  const std::vector<pid_t> pids = co_await read_pids(one);
+  const std::vector<pid_t> pids = co_await read_pids(place, where, one);
   one = co_await place.exec_stream(where, "echo second");
   const bool gone = co_await all_gone(pids, 1s);
   CHECK_MESSAGE(gone, alive_among(pids));

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 
 namespace berth::contract {
 namespace {
@@ -46,11 +47,36 @@ task<std::shared_ptr<collected>> read_all(process& source) {
   co_return all;
 }
 
-task<std::vector<pid_t>> read_pids(process& source) {
-  const std::string seen = co_await read_until(source, "\n");
-  std::vector<pid_t> pids = pids_in(seen);
+task<std::vector<pid_t>> pids_here(context& place, handle where, std::vector<pid_t> there) {
+  const exec_result asked = co_await place.exec(std::move(where), argv("readlink", "-n", "/proc/self/ns/pid"));
+  REQUIRE(asked.std_out.starts_with("pid:["));
+  if (asked.std_out == pid_namespace_of(getpid())) co_return there;
+  std::map<pid_t, pid_t> inhabitants;
+  for (const process_info& process : all_processes()) {
+    if (pid_namespace_of(process.pid) == asked.std_out) inhabitants[innermost_pid_of(process.pid)] = process.pid;
+  }
+  for (pid_t& pid : there) {
+    const auto found = inhabitants.find(pid);
+    pid = found == inhabitants.end() ? -pid : found->second;
+  }
+  co_return there;
+}
+
+task<pid_t> pid_here(context& place, handle where, std::int64_t there) {
+  std::vector<pid_t> one(1, static_cast<pid_t>(there));
+  one = co_await pids_here(place, std::move(where), std::move(one));
+  co_return one.front();
+}
+
+task<std::vector<pid_t>> pids_said(context& place, handle where, std::string output) {
+  std::vector<pid_t> pids = pids_in(output);
   CHECK_FALSE(pids.empty());
-  co_return pids;
+  co_return co_await pids_here(place, std::move(where), std::move(pids));
+}
+
+task<std::vector<pid_t>> read_pids(context& place, handle where, process& source) {
+  std::string seen = co_await read_until(source, "\n");
+  co_return co_await pids_said(place, std::move(where), std::move(seen));
 }
 
 task<std::string> follow_all(background from, output_stream stream) {

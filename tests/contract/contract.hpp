@@ -6,6 +6,7 @@
 #include <berth/error.hpp>
 #include <berth/task.hpp>
 
+#include "os/cgroup_place.hpp"
 #include "support/running.hpp"
 #include "support/waiting.hpp"
 
@@ -52,6 +53,9 @@ std::span<const contract_case> file_cases();
 std::span<const contract_case> file_tree_cases();
 std::span<const contract_case> transfer_cases();
 
+/// Where the kind of context under test can make cgroups for its commands, which bound a command as a whole.
+cgroup_place whole_limits();
+
 /// Another context of the kind under test, apart from the first.
 std::unique_ptr<context> another_context(context& place);
 
@@ -83,8 +87,16 @@ task<std::string> follow_all(background from, output_stream stream);
 /// Starts the exec beside the caller.
 running<exec_result> start_exec(context& place, handle where, command what);
 
-/// Reads "pids N N N" from a process that prints it first.
-task<std::vector<pid_t>> read_pids(process& source);
+/// The numbers that processes of the place have here, from those that they have there, which are others where the place is a pid
+/// namespace of its own. One that is no more becomes negative: no process has such a number. The place runs a command for it.
+task<std::vector<pid_t>> pids_here(context& place, handle where, std::vector<pid_t> there);
+task<pid_t> pid_here(context& place, handle where, std::int64_t there);
+
+/// The processes in the line "pids N N N" of an output, as they are called here.
+task<std::vector<pid_t>> pids_said(context& place, handle where, std::string output);
+
+/// The same of a process that prints the line first.
+task<std::vector<pid_t>> read_pids(context& place, handle where, process& source);
 
 /// The code of the system_error that the work throws; none if it throws none.
 template <class T>

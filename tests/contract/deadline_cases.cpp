@@ -117,7 +117,7 @@ task<void> nobody_reads(context& place, handle where) {
 
 task<void> holds_while_nobody_waits(context& place, handle where) {
   process running = co_await place.exec_stream(where, command("echo pids $$; exec sleep 60").timeout(500ms));
-  const std::vector<pid_t> pids = co_await read_pids(running);
+  const std::vector<pid_t> pids = co_await read_pids(place, where, running);
   const bool gone = co_await all_gone(pids, 3s);
   CHECK_MESSAGE(gone, alive_among(pids));
   const exit_status status = co_await running.wait();

@@ -122,7 +122,7 @@ task<void> signals_end_it(context& place, handle where) {
 task<void> stopped_and_continued(context& place, handle where) {
   process running = co_await place.exec_stream(where, "echo ready; kill -STOP $$; echo continued; exit 6");
   co_await read_until(running, "ready\n");
-  const pid_t pid = static_cast<pid_t>(running.pid());
+  const pid_t pid = co_await pid_here(place, where, running.pid());
   running.signal(SIGCONT);
   const std::function<bool()> gone = [&running, pid] {
     if (!alive_among({pid}).empty()) running.signal(SIGCONT);

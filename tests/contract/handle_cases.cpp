@@ -1,8 +1,11 @@
 /// Handles: made, told apart, destroyed; and what is left in the hands of the caller.
 #include "contract/contract.hpp"
+#include "support/proc_scan.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace berth::contract {
 namespace {
@@ -48,26 +51,27 @@ task<void> not_its_own(context& place, handle where) {
   CHECK(result.std_out == "on\n");
 }
 
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istream_iterator<pid_t>(file), std::istream_iterator<pid_t>()};
+}
+
 task<void> destroyed_while_busy(context& place, handle where) {
   std::vector<running<exec_result>> all;
-  for (int i = 0; i < 100; ++i) {
-    const std::string name = "ready" + std::to_string(i);
-    all.push_back(start_exec(place, where, "echo pids $$; echo x >" + name + "; sleep 60 & wait"));
-  }
-  const std::string directory = where.cwd();
-  const std::function<bool()> all_ready = [directory] {
-    std::filesystem::directory_iterator entries(directory);
-    return std::distance(begin(entries), end(entries)) == 100;
-  };
+  for (int i = 0; i < 100; ++i) all.push_back(start_exec(place, where, "echo $$ >>ready; sleep 60 & wait"));
+  const std::string path = where.cwd() + "/ready";
+  const std::function<bool()> all_ready = [path] { return numbers_in(path).size() == 100; };
   const bool ready = co_await becomes_true(all_ready, 20s);
   CHECK(ready);
+  const std::vector<pid_t> pids = co_await pids_here(place, where, numbers_in(path));
+  CHECK(std::all_of(pids.begin(), pids.end(), is_alive));
   const stopwatch watch;
   co_await place.destroy(where);
   CHECK(watch.elapsed() < 5s);
+  CHECK(alive_among(pids).empty());
   for (auto& run : all) {
     const exec_result result = co_await run.result();
     CHECK(ended_with_its_handle(result.status));
-    CHECK(alive_among(pids_in(result.std_out)).empty());
   }
 }
 
@@ -111,7 +115,7 @@ task<void> outlives_its_context(context& place, handle where) {
   std::unique_ptr<context> other = another_context(place);
   const handle there = co_await other->spawn(spawn_options().cwd(where.cwd()));
   process reading = co_await other->exec_stream(there, "echo pids $$; sleep 60");
-  const std::vector<pid_t> pids = co_await read_pids(reading);
+  const std::vector<pid_t> pids = co_await read_pids(*other, there, reading);
   process killed = co_await other->exec_stream(there, "sleep 60");
   other.reset();
   const bool gone = co_await all_gone(pids, 1s);
@@ -126,8 +130,8 @@ task<void> apart(context& place, handle where) {
   const handle other = co_await place.spawn(spawn_options().cwd(where.cwd() + "/other"));
   const exec_result one = co_await place.exec(where, child("tree", "leave", "quiet"));
   const exec_result two = co_await place.exec(other, child("tree", "leave", "quiet"));
-  std::vector<pid_t> kept = pids_in(one.std_out);
-  const std::vector<pid_t> ended = pids_in(two.std_out);
+  std::vector<pid_t> kept = co_await pids_said(place, where, one.std_out);
+  const std::vector<pid_t> ended = co_await pids_said(place, other, two.std_out);
   REQUIRE(kept.size() == 7);
   REQUIRE(ended.size() == 7);
   auto run = start_exec(place, where, "read line <&- ; sleep 0.5; echo unharmed");

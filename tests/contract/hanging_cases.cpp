@@ -79,7 +79,7 @@ task<void> others_go_on(context& place, handle where) {
   const std::string path = copy_of_child(where);
   exec_trap trap(place.get_executor(), path);
   process other = co_await place.exec_stream(where, "echo pids $$; sleep 60");
-  const std::vector<pid_t> pids = co_await read_pids(other);
+  const std::vector<pid_t> pids = co_await read_pids(place, where, other);
   auto hanging = start_exec(place, where, argv(path, "echo", "at last"));
   co_await trap.caught();
   const stopwatch watch;

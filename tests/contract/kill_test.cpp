@@ -9,6 +9,8 @@
 namespace berth::test {
 namespace {
 
+TEST_SUITE_BEGIN("kill");
+
 void three_rounds(std::string (*round)(int number)) {
   for (int number = 1; number <= 3; ++number) {
     const std::string wrong = round(number);
@@ -31,6 +33,8 @@ TEST_CASE("a resident that is killed leaves no process") { three_rounds(resident
 TEST_CASE("a resident that is stopped goes on") { three_rounds(resident_stopped); }
 TEST_CASE("a resident that its command kills leaves no process") { three_rounds(resident_killed_by_a_command); }
 TEST_CASE("a resident that its command stops goes on") { three_rounds(resident_stopped_by_a_command); }
+
+TEST_SUITE_END();
 
 }  // namespace
 }  // namespace berth::test

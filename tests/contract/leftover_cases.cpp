@@ -1,11 +1,6 @@
 /// What a command leaves running when it exits by itself lives on with the handle, as in a shell.
 #include "contract/contract.hpp"
 
-#include <asio/local/stream_protocol.hpp>
-#include <asio/read.hpp>
-#include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
-
 #include <algorithm>
 
 namespace berth::contract {
@@ -21,7 +16,7 @@ task<void> left_until_destroy(context& place, handle where) {
   CHECK(result.status == exit_status::exited(0));
   CHECK_FALSE(result.streams_open);
   CHECK(watch.elapsed() < 1s);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   REQUIRE(pids.size() == 7);
   for (int i = 0; i < 3; ++i) co_await place.exec(where, command("sleep 60").timeout(100ms));
   CHECK(all_but_first_alive(pids));
@@ -35,7 +30,7 @@ task<void> holding_the_pipes(context& place, handle where) {
   CHECK(result.status == exit_status::exited(0));
   CHECK(result.streams_open);
   CHECK(watch.elapsed() < 2500ms);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   REQUIRE(pids.size() == 7);
   CHECK(all_but_first_alive(pids));
   co_await place.destroy(where);
@@ -47,7 +42,7 @@ task<void> ended_on_request(context& place, handle where) {
   const exec_result result = co_await place.exec(where, child("tree", "leave").end_leftovers().grace(300ms));
   CHECK(result.status == exit_status::exited(0));
   CHECK_FALSE(result.streams_open);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   REQUIRE(pids.size() == 7);
   CHECK(alive_among(pids).empty());
   CHECK(watch.elapsed() < 2s);
@@ -68,7 +63,7 @@ task<void> stream_left_open(context& place, handle where) {
   CHECK(running.status()->ok());
   CHECK(running.streams_open());
   CHECK(watch.elapsed() < 2500ms);
-  const std::vector<pid_t> pids = pids_in(all->out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, all->out);
   CHECK_FALSE(alive_among(pids).empty());
   co_await running.kill();  // it has ended: what it left is the handle's
   CHECK(running.status()->ok());
@@ -80,31 +75,33 @@ task<void> trickling_on(context& place, handle where) {
   CHECK(result.ok());
   CHECK(result.streams_open);
   CHECK(watch.elapsed() < 3s);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   CHECK_FALSE(alive_among(pids).empty());
 }
 
-task<std::string> ask(context& place, std::string path, std::string question) {
-  asio::local::stream_protocol::socket socket(place.get_executor());
-  co_await socket.async_connect(asio::local::stream_protocol::endpoint(path), asio::use_awaitable);
-  co_await asio::async_write(socket, asio::buffer(question), asio::use_awaitable);
-  std::string answer(4, '\0');
-  co_await asio::async_read(socket, asio::buffer(answer), asio::use_awaitable);
-  co_return answer;
+command server() { return argv(BERTH_TEST_PROGRAMS "/server"); }
+
+/// The answer of the server whose output is given, to a client in the same handle.
+task<std::string> ask(context& place, handle where, std::string output, std::string question) {
+  const auto at = output.find("port ");
+  REQUIRE(at != output.npos);
+  const std::string port = std::to_string(std::stoi(output.substr(at + 5)));
+  const exec_result client = co_await place.exec(where, argv(BERTH_TEST_PROGRAMS "/server", "ask", port, question));
+  CHECK(client.std_err.empty());
+  co_return client.std_out;
 }
 
 task<void> server_goes_on(context& place, handle where) {
-  const std::string path = where.cwd() + "/s";
-  const exec_result result = co_await place.exec(where, child("server", path));
+  const exec_result result = co_await place.exec(where, server());
   CHECK(result.ok());
   CHECK(result.streams_open);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
-  std::string answer = co_await ask(place, path, "are you there?");
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
+  std::string answer = co_await ask(place, where, result.std_out, "are you there?");
   CHECK(answer == "pong");
-  answer = co_await ask(place, path, "say 1048576");
+  answer = co_await ask(place, where, result.std_out, "say 1048576");
   CHECK(answer == "said");
   co_await place.exec(where, command("sleep 60").timeout(100ms));
-  answer = co_await ask(place, path, "say 1048576");
+  answer = co_await ask(place, where, result.std_out, "say 1048576");
   CHECK(answer == "said");
   CHECK_FALSE(alive_among(pids).empty());
   co_await place.destroy(where);
@@ -112,22 +109,23 @@ task<void> server_goes_on(context& place, handle where) {
 }
 
 task<void> server_of_a_dropped_stream(context& place, handle where) {
-  const std::string path = where.cwd() + "/s";
   std::vector<pid_t> pids;
+  std::string output;
   {
-    process running = co_await place.exec_stream(where, child("server", path));
+    process running = co_await place.exec_stream(where, server());
     const auto all = co_await read_all(running);
-    pids = pids_in(all->out);
+    output = all->out;
+    pids = co_await pids_said(place, where, all->out);
     CHECK(running.status()->ok());
   }
-  const std::string answer = co_await ask(place, path, "say 1048576");
+  const std::string answer = co_await ask(place, where, output, "say 1048576");
   CHECK(answer == "said");
   CHECK_FALSE(alive_among(pids).empty());
 }
 
 task<void> killed_command_leaves_earlier_jobs(context& place, handle where) {
   const exec_result job = co_await place.exec(where, "sleep 60 >/dev/null 2>&1 & echo pids $!");
-  const std::vector<pid_t> pids = pids_in(job.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, job.std_out);
   auto run = start_exec(place, where, "echo x >ready; sleep 60");
   co_await file_appears(where.cwd() + "/ready");
   run.cancel();
@@ -141,7 +139,7 @@ task<void> deadline_does_not_reach_leftovers(context& place, handle where) {
   const exec_result result = co_await place.exec(where, quick);
   CHECK(result.ok());
   co_await pause_for(700ms);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   CHECK_FALSE(alive_among(pids).empty());
 }
 
@@ -154,7 +152,7 @@ task<void> fast_with_quiet_jobs(context& place, handle where) {
 task<void> signalled_command_leaves_jobs(context& place, handle where) {
   const exec_result result = co_await place.exec(where, "sleep 60 >/dev/null 2>&1 & echo pids $!; kill -KILL $$");
   CHECK(result.status == exit_status::signaled(9));
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   CHECK_FALSE(alive_among(pids).empty());
 }
 

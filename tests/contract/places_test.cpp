@@ -1,4 +1,4 @@
-/// Runs every case of the contract against every context under test: one test case each.
+/// Runs every case of the contract against every kind of context: a test case each, and a suite for each kind.
 #include "contract/contract.hpp"
 #include "contract/resident_files_backend.hpp"
 
@@ -8,14 +8,17 @@
 #include "support/async.hpp"
 #include "support/temp_dir.hpp"
 
+#include <cstdlib>
 #include <map>
 
 namespace berth::contract {
 namespace {
 
+/// `name` is that of its suite too; ./dev runs each as contract-NAME (meson.build has them).
 struct place_kind {
   const char* name;
   context (*make)(asio::io_context& io, std::string cwd);
+  bool sandboxed = false;
   bool only_files = false;  ///< the rest of it is that of another kind
 };
 
@@ -55,11 +58,53 @@ context make_framed_resident_files(asio::io_context& io, std::string cwd) {
   return with_resident_files(io, std::move(cwd), resident_transport::framed);
 }
 
-const place_kind kinds[] = {
+context isolated(asio::io_context& io, std::string cwd, access_rule network) {
+  process_context_options options = settings(std::move(cwd));
+  // So that they are seen where the build lies below /tmp or /var/tmp.
+  options.isolation = isolation_settings().network(network).writable_roots({BERTH_TEST_PROGRAMS});
+  return make_process_context(io, std::move(options));
+}
+
+context make_isolated(asio::io_context& io, std::string cwd) { return isolated(io, std::move(cwd), access_rule::deny); }
+
+context make_online(asio::io_context& io, std::string cwd) { return isolated(io, std::move(cwd), access_rule::allow); }
+
+constexpr place_kind kinds[] = {
     {"process", make_host},
-    {"process-framed", make_framed},
-    {"resident-files", make_resident_files, true},
-    {"resident-files-framed", make_framed_resident_files, true},
+    {"framed", make_framed},
+    {"isolated", make_isolated, true},
+    {"online", make_online, true},
+    {"resident-files", make_resident_files, false, true},
+    {"framed-resident-files", make_framed_resident_files, false, true},
+};
+
+using case_list = std::span<const contract_case> (*)();
+
+constexpr case_list lists[] = {
+    output_cases,
+    volume_cases,
+    input_cases,
+    surroundings_cases,
+    end_cases,
+    deadline_cases,
+    cancel_cases,
+    tree_cases,
+    leftover_cases,
+    handle_cases,
+    hanging_cases,
+    limit_cases,
+    port_cases,
+    background_cases,
+    background_life_cases,
+    terminal_cases,
+    terminal_command_cases,
+    background_port_cases,
+};
+
+constexpr case_list file_lists[] = {
+    file_cases,
+    file_tree_cases,
+    transfer_cases,
 };
 
 task<void> run_case(asio::io_context& io, contract_run run) {
@@ -92,29 +137,38 @@ void add(const place_kind& kind, std::span<const contract_case> cases) {
     const std::string name = std::string(kind.name) + ": " + what.sentence;
     const auto [at, fresh] = runs().emplace(name, contract_run{&kind, &what});
     if (!fresh) throw std::logic_error("two cases of one name: " + name);
-    doctest::detail::TestCase test(run_current, __FILE__, __LINE__,
-                                   doctest_detail_test_suite_ns::getCurrentTestSuite());
+    doctest::detail::TestCase test(run_current, __FILE__, __LINE__, doctest::detail::TestSuite() * kind.name);
     doctest::detail::regTest(test * at->first.c_str());
   }
 }
 
 int add_all() {
   for (const place_kind& kind : kinds) {
-    for (const auto& list : {file_cases(), file_tree_cases(), transfer_cases()}) add(kind, list);
+    for (const case_list list : file_lists) add(kind, list());
     if (kind.only_files) continue;
-    for (const auto& list : {output_cases(), volume_cases(), input_cases(), surroundings_cases(), end_cases(),
-                             deadline_cases(), cancel_cases(), tree_cases(), leftover_cases(), handle_cases(),
-                             hanging_cases(), terminal_command_cases(), limit_cases(), port_cases(), background_cases(),
-                             background_life_cases(), background_port_cases(), terminal_cases()}) {
-      add(kind, list);
-    }
+    for (const case_list list : lists) add(kind, list());
   }
   return 0;
 }
 
 [[maybe_unused]] const int added = add_all();
 
+TEST_CASE("every kind of context has a runner" * doctest::test_suite("kill")) {
+  const std::string runners = read_whole_file(BERTH_TEST_PROGRAMS "/../runners");
+  for (const place_kind& kind : kinds) {
+    const std::string name = std::string("contract-") + kind.name + " ";
+    CHECK_MESSAGE(runners.find(name) != runners.npos, name);
+  }
+}
+
 }  // namespace
+
+cgroup_place whole_limits() {
+  if (!current_kind->sandboxed) return find_cgroup_place();
+  cgroup_place none;
+  none.why_not = "a sandbox has no cgroups";
+  return none;
+}
 
 std::unique_ptr<context> another_context(context&) {
   return std::make_unique<context>(current_kind->make(*current_io, {}));

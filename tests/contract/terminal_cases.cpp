@@ -272,9 +272,8 @@ task<void> interrupted(context& place, handle where) {
   terminal one = co_await place.open_terminal(where, plain_shell());
   co_await shows(one, "prompt> ");
   co_await one.write("echo begun; sleep 60; echo nev''er\n");
-  const auto is_foreground = [&one] {
-    return command_line_of(foreground_of(static_cast<pid_t>(one.pid()))) == "sleep 60";
-  };
+  const pid_t shell = co_await pid_here(place, where, one.pid());
+  const auto is_foreground = [shell] { return command_line_of(foreground_of(shell)) == "sleep 60"; };
   const bool sleeps = co_await becomes_true(is_foreground, 10s);
   CHECK(sleeps);
   const std::uint64_t begun = one.tail().next();

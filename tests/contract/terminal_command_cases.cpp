@@ -42,8 +42,8 @@ task<void> resizing(context& place, handle where) {
   running.resize(10, 10);  // it has ended
 }
 
-task<bool> becomes_foreground(std::int64_t shell, std::string line) {
-  const auto is_so = [shell, line] { return command_line_of(foreground_of(static_cast<pid_t>(shell))) == line; };
+task<bool> becomes_foreground(pid_t shell, std::string line) {
+  const auto is_so = [shell, line] { return command_line_of(foreground_of(shell)) == line; };
   auto becomes = becomes_true(is_so, 10s);
   co_return co_await std::move(becomes);
 }
@@ -53,13 +53,14 @@ task<void> job_control(context& place, handle where) {
   process running = co_await place.exec_stream(where, shell);
   co_await read_until(running, "prompt> ");
   co_await running.write("echo begun; sleep 60; echo nev''er\n");
-  bool is_foreground = co_await becomes_foreground(running.pid(), "sleep 60");
+  const pid_t pid = co_await pid_here(place, where, running.pid());
+  bool is_foreground = co_await becomes_foreground(pid, "sleep 60");
   CHECK(is_foreground);
   co_await running.write("\x03");
   std::string text = co_await read_until(running, "prompt> ");
   CHECK(text.find("never") == text.npos);
   co_await running.write("sleep 61\n");
-  is_foreground = co_await becomes_foreground(running.pid(), "sleep 61");
+  is_foreground = co_await becomes_foreground(pid, "sleep 61");
   CHECK(is_foreground);
   co_await running.write("\x1a");
   text = co_await read_until(running, "Stopped");
@@ -152,7 +153,7 @@ task<void> killed_by_hup(context& place, handle where) {
 task<void> deaf_to_hup(context& place, handle where) {
   const std::string text = "trap '' HUP TERM; exec " + child_path() + " tree stay";
   process running = co_await place.exec_stream(where, with_terminal(text).grace(100ms));
-  const std::vector<pid_t> pids = co_await read_pids(running);
+  const std::vector<pid_t> pids = co_await read_pids(place, where, running);
   CHECK(pids.size() == 7);
   const exit_status status = co_await running.kill();
   CHECK(status == exit_status(end_reason::cancelled, 128 + SIGKILL, SIGKILL));
@@ -172,7 +173,7 @@ task<void> left_on_it(context& place, handle where) {
   const exec_result result = co_await place.exec(where, with_terminal(text));
   CHECK(result.ok());
   CHECK(result.streams_open);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   const bool done = co_await file_appears(where.cwd() + "/done");
   CHECK(done);
   CHECK_FALSE(alive_among(pids).empty());
@@ -195,7 +196,7 @@ task<void> dropped(context& place, handle where) {
   std::vector<pid_t> pids;
   {
     process running = co_await place.exec_stream(where, child("tree", "stay").terminal(80, 24));
-    pids = co_await read_pids(running);
+    pids = co_await read_pids(place, where, running);
   }
   const bool gone = co_await all_gone(pids);
   CHECK(gone);

@@ -11,7 +11,7 @@ constexpr std::size_t tree_size = 7;
 // `child tree` reports itself and one process for each way to get away; their parents are gone, their sessions their own.
 task<process> start_tree(context& place, handle where, command what, std::vector<pid_t>& pids) {
   process running = co_await place.exec_stream(where, std::move(what));
-  pids = co_await read_pids(running);
+  pids = co_await read_pids(place, where, running);
   CHECK(pids.size() == tree_size);
   co_return running;
 }
@@ -20,7 +20,7 @@ task<void> by_deadline(context& place, handle where) {
   const stopwatch watch;
   const exec_result result = co_await place.exec(where, child("tree", "stay").timeout(700ms).grace(300ms));
   CHECK(result.status.reason() == end_reason::timed_out);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   CHECK(pids.size() == tree_size);
   CHECK(alive_among(pids).empty());
   CHECK(result.survivors.empty());
@@ -31,7 +31,7 @@ task<void> by_deadline(context& place, handle where) {
 task<void> by_idle_deadline(context& place, handle where) {
   const exec_result result = co_await place.exec(where, child("tree", "stay").idle_timeout(700ms).grace(300ms));
   CHECK(result.status.reason() == end_reason::idle_timed_out);
-  const std::vector<pid_t> pids = pids_in(result.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, result.std_out);
   CHECK(pids.size() == tree_size);
   CHECK(alive_among(pids).empty());
 }
@@ -42,7 +42,7 @@ task<void> by_cancel(context& place, handle where) {
   const bool started = co_await file_appears(where.cwd() + "/out");
   CHECK(started);
   const exec_result printed = co_await place.exec(where, "cat out");
-  const std::vector<pid_t> pids = pids_in(printed.std_out);
+  const std::vector<pid_t> pids = co_await pids_said(place, where, printed.std_out);
   CHECK(pids.size() == tree_size);
   run.cancel();
   const exec_result result = co_await run.result();
@@ -74,7 +74,8 @@ task<void> by_drop(context& place, handle where) {
   std::vector<pid_t> pids;
   {
     process running = co_await start_tree(place, where, child("tree", "stay"), pids);
-    CHECK(std::count(pids.begin(), pids.end(), running.pid()) == 1);
+    const pid_t first = co_await pid_here(place, where, running.pid());
+    CHECK(pids.front() == first);
   }
   const bool gone = co_await all_gone(pids, 1s);
   CHECK_MESSAGE(gone, alive_among(pids));
@@ -98,7 +99,7 @@ task<void> by_end_of_the_context(context& place, handle where) {
     const handle there = co_await other->spawn(spawn_options().cwd(where.cwd()));
     process running = co_await start_tree(*other, there, child("tree", "stay"), pids);
     const exec_result result = co_await other->exec(there, child("tree", "leave", "quiet"));
-    left = pids_in(result.std_out);
+    left = co_await pids_said(*other, there, result.std_out);
     CHECK(left.size() == tree_size);
     other.reset();
   }
@@ -114,7 +115,7 @@ task<void> as_a_shell_does_it(context& place, handle where) {
       "env -i setsid sleep 65 & e=$!; sh -c 'sleep 66 & echo $! >f'; (trap '' TERM HUP; sleep 67) & g=$!;"
       "echo pids $$ $a $b $c $(cat d) $e $(cat f) $g; wait";
   process running = co_await place.exec_stream(where, command(text).grace(300ms));
-  const std::vector<pid_t> pids = co_await read_pids(running);
+  const std::vector<pid_t> pids = co_await read_pids(place, where, running);
   CHECK(pids.size() == 8);
   co_await running.kill();
   CHECK(alive_among(pids).empty());
@@ -125,7 +126,7 @@ task<void> only_its_own(context& place, handle where) {
   process one = co_await start_tree(place, where, child("tree", "stay").grace(0ms), killed);
   process other = co_await start_tree(place, where, child("tree", "stay").grace(0ms), kept);
   const exec_result result = co_await place.exec(where, child("tree", "leave", "quiet"));
-  const std::vector<pid_t> left = pids_in(result.std_out);
+  const std::vector<pid_t> left = co_await pids_said(place, where, result.std_out);
   co_await one.kill();
   CHECK(alive_among(killed).empty());
   for (const pid_t pid : kept) CHECK_FALSE(alive_among({pid}).empty());
@@ -151,13 +152,15 @@ task<void> bomb_by_kill(context& place, handle where) {
 
 task<void> bomb_by_deadline(context& place, handle where) {
   const exec_result result = co_await place.exec(where, child("bomb").timeout(1s).grace(200ms));
+  CHECK(result.std_out == "ready\n");
   CHECK(result.status.reason() == end_reason::timed_out);
   CHECK(result.survivors.empty());
 }
 
 task<void> bomb_by_destroy(context& place, handle where) {
   process running = co_await place.exec_stream(where, child("bomb"));
-  co_await read_until(running, "ready\n");
+  const std::string seen = co_await read_until(running, "ready\n");
+  CHECK(seen == "ready\n");
   co_await place.destroy(where);
 }
 

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const berth::test::unpack_stage here;
   const auto to = (here.base / "to").string();
   try {
-    berth::tree_unpacker work(*berth::whole_host(), to, berth::outside_links::skip);
+    berth::tree_unpacker work(berth::whole_host(), to, berth::outside_links::skip);
     const std::string bytes(reinterpret_cast<const char*>(data), size);
     const std::size_t piece = size > 0 ? 100 + data[size - 1] * std::size_t{16} : 1;
     for (std::size_t at = 0; at < size; at += piece) work.feed(bytes.substr(at, piece));

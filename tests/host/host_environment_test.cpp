@@ -5,6 +5,7 @@
 
 #include "berth/error.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,27 +16,6 @@
 
 namespace berth::test {
 namespace {
-
-/// A variable of this process for as long as the test runs.
-class variable_set {
- public:
-  variable_set(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    ::setenv(name, value.c_str(), 1);
-  }
-  variable_set(const variable_set&) = delete;
-  variable_set& operator=(const variable_set&) = delete;
-  ~variable_set() {
-    if (old_)
-      ::setenv(name_, old_->c_str(), 1);
-    else
-      ::unsetenv(name_);
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 using inherited_names = std::vector<std::string>;
 using variables = std::map<std::string, std::string>;
@@ -79,7 +59,7 @@ struct login_home {
   }
 
   temp_dir directory;
-  variable_set home{"HOME", directory.path().string()};
+  variable_is home{"HOME", directory.path().string()};
   std::shared_ptr<std::vector<std::string>> warnings = std::make_shared<std::vector<std::string>>();
 };
 
@@ -93,8 +73,8 @@ std::error_code refused(const inherited_names& names) {
 }
 
 ASYNC_TEST("environment: without a list commands inherit all, and what is removed is not there") {
-  const variable_set kept("BERTH_HOST_KEPT", "k");
-  const variable_set removed("BERTH_HOST_REMOVED", "r");
+  const variable_is kept("BERTH_HOST_KEPT", "k");
+  const variable_is removed("BERTH_HOST_REMOVED", "r");
   process_context_options options;
   options.unset_env = {"BERTH_HOST_REMOVED"};
   const variables all = co_await environment_in(io, options, spawn_options());
@@ -113,10 +93,10 @@ ASYNC_TEST("environment: an empty list inherits nothing, and makes nothing up") 
 }
 
 ASYNC_TEST("environment: a list inherits exact names and prefixes, for streams and shells as well") {
-  const variable_set exact("BERTH_HOST", "exact");
-  const variable_set longer("BERTH_HOST_LONGER", "longer");
-  const variable_set first("BERTH_PREFIX_A", "a");
-  const variable_set second("BERTH_PREFIX_", "b");
+  const variable_is exact("BERTH_HOST", "exact");
+  const variable_is longer("BERTH_HOST_LONGER", "longer");
+  const variable_is first("BERTH_PREFIX_A", "a");
+  const variable_is second("BERTH_PREFIX_", "b");
   process_context_options options;
   options.inherit_env = inherited_names({"BERTH_HOST", "BERTH_PREFIX_*", "BERTH_NOT_THERE", "BERTH_TEST_ID"});
   variables all = co_await environment_in(io, options, spawn_options());
@@ -159,8 +139,8 @@ TEST_CASE("login environment: it is found behind noise, and only when it is ther
 }
 
 ASYNC_TEST("login environment: what the profile sets is there, its noise is not, and our own changes win") {
-  const variable_set removed("BERTH_LOGIN_REMOVED", "r");
-  const variable_set shown("BERTH_LOGIN_OURS", "outer");
+  const variable_is removed("BERTH_LOGIN_REMOVED", "r");
+  const variable_is shown("BERTH_LOGIN_OURS", "outer");
   login_home home(
       "echo noise; echo more >&2; printf 'A=1\\0B=2\\0'\n"
       "export PATH=\"$HOME/bin:$PATH\" BERTH_LOGIN_LINES=\"a=b\nsecond\" BERTH_LOGIN_OURS=profile\n"
@@ -187,7 +167,7 @@ ASYNC_TEST("login environment: what the profile sets is there, its noise is not,
 }
 
 ASYNC_TEST("login environment: on top of a clean one it is that of a fresh login") {
-  const variable_set outer("BERTH_LOGIN_OUTER", "x");
+  const variable_is outer("BERTH_LOGIN_OUTER", "x");
   login_home home("export BERTH_LOGIN_HERE=1\n");
   process_context_options options = home.options();
   options.inherit_env = inherited_names({"HOME", "BERTH_TEST_ID"});

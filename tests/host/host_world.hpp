@@ -5,6 +5,7 @@
 #include "support/async.hpp"
 #include "support/proc_scan.hpp"
 #include "support/running.hpp"
+#include "support/skipping.hpp"
 #include "support/waiting.hpp"
 
 #include <asio/io_context.hpp>
@@ -21,6 +22,13 @@ using namespace std::chrono_literals;
 
 inline context make_host(asio::io_context& io, resident_transport transport = resident_transport::handed) {
   return context(io.get_executor(), make_process_backend(io.get_executor(), process_context_options(), transport));
+}
+
+inline process_context_options isolated(const std::string& cwd, isolation_settings settings = {}) {
+  process_context_options options;
+  options.cwd = cwd;
+  options.isolation = std::move(settings);
+  return options;
 }
 
 /// Children of this process that live: the residents.

@@ -5,7 +5,7 @@ from source import ROOT, cpp_files, includes, name_of
 LAYERS = {
     "core": 0, "wire": 0,
     "resident": 1, "os": 1, "http": 1,
-    "rpc": 2, "context": 2,
+    "rpc": 2, "context": 2, "isolation": 2,
     "host": 3, "docker": 3, "sandbox": 3,
     "e2b": 4, "daytona": 4, "bench": 4,
     "environment": 5, "mcp": 5, "tools": 5, "suite": 5,

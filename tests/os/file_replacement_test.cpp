@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void replace(const std::string& path, std::string_view bytes, write_options options = write_options()) {
-  file_replacement writing(whole_host(), path, std::move(options));
+  file_replacement writing(whole_host, path, std::move(options));
   while (!writing.prepare()) {
   }
   writing.write(bytes);
@@ -150,7 +150,7 @@ TEST_CASE("file replacement: a change between the comparison and the end is foun
   const temp_dir at;
   const std::string path = at / "f";
   write_whole_file(path, "old");
-  file_replacement writing(whole_host(), path, write_options().expect_hash(content_hash("old")));
+  file_replacement writing(whole_host, path, write_options().expect_hash(content_hash("old")));
   while (!writing.prepare()) {
   }
   writing.write("mine");
@@ -168,7 +168,7 @@ TEST_CASE("file replacement: a change of times alone is none") {
   const temp_dir at;
   const std::string path = at / "f";
   write_whole_file(path, "old");
-  file_replacement writing(whole_host(), path, write_options().expect_hash(content_hash("old")));
+  file_replacement writing(whole_host, path, write_options().expect_hash(content_hash("old")));
   while (!writing.prepare()) {
   }
   writing.write("new");

@@ -33,7 +33,7 @@ struct unpacked {
 
 unpacked unpack(const std::string& to, const std::string& tar, outside_links links = outside_links::keep,
                 std::size_t piece = 100) {
-  tree_unpacker work(*whole_host(), to, links);
+  tree_unpacker work(whole_host(), to, links);
   unpacked result;
   try {
     for (std::size_t at = 0; at < tar.size(); at += piece) work.feed(tar.substr(at, piece));
@@ -110,7 +110,7 @@ TEST_CASE("unpack: a stream that breaks off is an error at every place") {
 TEST_CASE("unpack: dropped in the middle it leaves whole files only") {
   const temp_dir at;
   {
-    tree_unpacker work(*whole_host(), at / "to", outside_links::keep);
+    tree_unpacker work(whole_host(), at / "to", outside_links::keep);
     work.feed(entry('0', "a", "a") + entry('0', "b", std::string(5000, 'b')).substr(0, 2000));
   }
   CHECK(read_whole_file(at / "to/a") == "a");
@@ -134,8 +134,8 @@ TEST_CASE("pack: long names, many files and their way back") {
   write_whole_file(deep + "/" + std::string(200, 'n'), "deep");
   for (int i = 0; i < 300; ++i) write_whole_file(at / "from/" + std::to_string(i), std::to_string(i));
   fs::permissions(at / "from/7", static_cast<fs::perms>(0400));
-  tree_packer packer(*whole_host(), at / "from", {});
-  tree_unpacker unpacker(*whole_host(), at / "to", outside_links::skip);
+  tree_packer packer(whole_host(), at / "from", {});
+  tree_unpacker unpacker(whole_host(), at / "to", outside_links::skip);
   for (std::string piece = packer.next(); !piece.empty(); piece = packer.next()) unpacker.feed(std::move(piece));
   unpacker.finish();
   CHECK(packer.progress().entries() == 313);

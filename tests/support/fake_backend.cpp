@@ -111,8 +111,15 @@ class fake_process : public backend_process {
   void resize(terminal_size size) override { run_->sizes.push_back(size); }
   task<std::vector<std::uint16_t>> ports() override { return list_ports(run_); }
   void abandon_streams() override { run_->abandoned = true; }
+  task<std::optional<denial>> denied(exit_status) override { return answer(run_); }
 
  private:
+  static task<std::optional<denial>> answer(std::shared_ptr<fake_run> run) {
+    ++run->denied_asked;
+    if (run->hold_denied) co_await run->hold_denied->wait();
+    co_return run->denied;
+  }
+
   static task<std::vector<std::uint16_t>> list_ports(std::shared_ptr<fake_run> run) { co_return run->ports; }
 
   std::shared_ptr<fake_run> run_;

@@ -35,8 +35,10 @@ class fake_run : public std::enable_shared_from_this<fake_run> {
 
   // How it behaves.
   std::function<void(fake_run&, std::chrono::milliseconds grace)> on_kill = die;
-  bool knows_exit = true;              ///< has_exited() tells
-  std::vector<std::uint16_t> ports;    ///< on which it listens
+  bool knows_exit = true;            ///< has_exited() tells
+  std::vector<std::uint16_t> ports;  ///< on which it listens
+  std::optional<denial> denied;
+  std::optional<event> hold_denied;    ///< the answer waits for it, where it is set
   std::size_t stdin_room = 64 * 1024;  ///< so much can be written before somebody reads
 
   /// Ends by TERM, or by KILL without a grace, what has not ended; the streams end, then the tree.
@@ -51,6 +53,7 @@ class fake_run : public std::enable_shared_from_this<fake_run> {
   bool stdin_closed = false;
   std::vector<terminal_size> sizes;
   bool abandoned = false;
+  int denied_asked = 0;
   bool destroyed = false;
   int pending_reads = 0;
 

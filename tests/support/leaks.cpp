@@ -5,6 +5,7 @@
 #include "support/temp_dir.hpp"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,9 +53,17 @@ std::vector<pid_t> children_of_this() {
   return children;
 }
 
+/// Only root starts processes of other users, and only root can read their marks.
+bool is_foreign(pid_t pid) {
+  struct stat seen = {};
+  const bool found = stat(("/proc/" + std::to_string(pid)).c_str(), &seen) == 0;
+  return geteuid() != 0 && found && seen.st_uid != geteuid();
+}
+
 /// A tagged process with neither our mark nor another test's: it is another test's if the first of its ancestors that
 /// carries no tag is a resident that is none of ours.
 bool belongs_to_another(const process_info& process, const std::map<pid_t, process_info>& all, const std::string& id) {
+  if (is_foreign(process.pid)) return true;
   const process_info* at = &process;
   for (int depth = 0; depth < 1000; ++depth) {
     const auto parent = all.find(at->parent);
@@ -64,7 +73,21 @@ bool belongs_to_another(const process_info& process, const std::map<pid_t, proce
   }
   const std::string its_mark = variable_of(at->pid, mark);
   if (!its_mark.empty()) return its_mark != id;
-  return at->parent != getpid() && command_line_of(at->pid).find("resident") != std::string::npos;
+  pid_t owner = at->parent;
+  const std::string line = command_line_of(at->pid);
+  const bool is_isolated = line.find(" isolated ") != std::string::npos;  // the child of a launcher
+  if (is_isolated) {
+    const auto launcher = all.find(owner);
+    if (launcher != all.end()) owner = launcher->second.parent;
+  }
+  return owner != getpid() && (is_isolated || line.find("resident") != std::string::npos);
+}
+
+/// Of another user, as whom we could have started nothing.
+bool is_out_of_reach(pid_t pid) {
+  struct stat about {};
+  if (geteuid() == 0 || stat(("/proc/" + std::to_string(pid)).c_str(), &about) != 0) return false;
+  return about.st_uid != geteuid();
 }
 
 }  // namespace
@@ -93,7 +116,7 @@ std::vector<pid_t> leak_check::processes_left() const {
     if (pid == getpid() || ignored_.contains(pid)) continue;
     const bool is_child = process.parent == getpid();
     if (is_child && !children_.contains(pid)) left.push_back(pid);
-    if (is_child || process.dead()) continue;
+    if (is_child || process.dead() || is_out_of_reach(pid)) continue;
     const std::string its_mark = variable_of(pid, mark);
     const bool tagged = its_mark.empty() && !tagged_.contains(pid) && tag_of(pid) != 0;
     if (its_mark == id_ || (tagged && !belongs_to_another(process, all, id_))) left.push_back(pid);

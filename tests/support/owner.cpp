@@ -1,5 +1,6 @@
-/// A program that uses the library, for tests that end it: `owner run|fork COUNT` starts COUNT commands in one place, says
-/// "ready" once all run, and waits. With `fork` it has a copy of itself by then, and says "copy PID" before.
+/// A program that uses the library, for tests that end it: `owner run|fork|isolated COUNT` starts COUNT commands in one place, says
+/// "ready" once all run, and waits. With `fork` it has a copy of itself by then, and says "copy PID" before. With `isolated` it
+/// has files in the private /tmp instead of commands.
 #include <berth/process_context.hpp>
 
 #include "support/mixed_commands.hpp"
@@ -29,6 +30,25 @@ void fork_without_exec() {
   std::printf("copy %d\n", static_cast<int>(copy));
 }
 
+task<void> stay(asio::io_context& io) {
+  std::printf("ready\n");
+  std::fflush(stdout);
+  asio::steady_timer timer(io, std::chrono::minutes(5));
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+task<void> own_isolated(asio::io_context& io) {
+  process_context_options options;
+  options.isolation.emplace();
+  context place = make_process_context(io, options);
+  const handle where = co_await place.spawn();
+  co_await place.write_file(where, "/tmp/a/b/c", "left");
+  const auto closed =
+      co_await place.exec(where, command("sleep 300 & mkdir /tmp/closed; touch /tmp/closed/f; chmod 0 /tmp/closed"));
+  if (!closed.ok()) std::printf("a command ended\n");
+  co_await stay(io);
+}
+
 task<void> own(asio::io_context& io, bool forks, int count) {
   context place = make_process_context(io);
   const handle where = co_await place.spawn();
@@ -39,10 +59,7 @@ task<void> own(asio::io_context& io, bool forks, int count) {
     if (!line) std::printf("a command ended\n");
   }
   if (forks) fork_without_exec();
-  std::printf("ready\n");
-  std::fflush(stdout);
-  asio::steady_timer timer(io, std::chrono::minutes(5));
-  co_await timer.async_wait(asio::use_awaitable);
+  co_await stay(io);
 }
 
 }  // namespace
@@ -53,6 +70,9 @@ int main(int argc, char** argv) {
   const auto on_end = [](std::exception_ptr failure) {
     if (failure) std::rethrow_exception(failure);
   };
-  asio::co_spawn(io, own(io, verb == "fork", argc > 2 ? std::atoi(argv[2]) : 20), on_end);
+  if (verb == "isolated")
+    asio::co_spawn(io, own_isolated(io), on_end);
+  else
+    asio::co_spawn(io, own(io, verb == "fork", argc > 2 ? std::atoi(argv[2]) : 20), on_end);
   io.run();
 }

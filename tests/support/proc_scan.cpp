@@ -75,6 +75,21 @@ std::uint64_t tag_of(pid_t pid) {
   return std::strtoull(limits.c_str() + row + std::strlen("Max file locks"), nullptr, 10);
 }
 
+std::string pid_namespace_of(pid_t pid) {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/ns/pid", ignored).string();
+}
+
+pid_t innermost_pid_of(pid_t pid) {
+  const std::string status = proc_file(pid, "status");
+  const auto row = status.find("\nNSpid:");
+  if (row == std::string::npos) return 0;
+  std::istringstream numbers(status.substr(row + 7, status.find('\n', row + 1) - row - 7));
+  pid_t last = 0;
+  for (pid_t number = 0; numbers >> number;) last = number;
+  return last;
+}
+
 std::string command_line_of(pid_t pid) {
   std::string line = proc_file(pid, "cmdline");
   while (!line.empty() && line.back() == '\0') line.pop_back();

@@ -33,6 +33,12 @@ std::string variable_of(pid_t pid, const std::string& name);
 /// The soft value of RLIMIT_LOCKS, by which commands are told apart; 0 where it is infinite or cannot be read.
 std::uint64_t tag_of(pid_t pid);
 
+/// The pid namespace that the process is in, as "pid:[4026531836]"; empty if it cannot be read.
+std::string pid_namespace_of(pid_t pid);
+
+/// The number by which a process is known in its own pid namespace; 0 if it cannot be read.
+pid_t innermost_pid_of(pid_t pid);
+
 std::string command_line_of(pid_t pid);
 
 /// The foreground process group of its controlling terminal; -1 where it has none.

@@ -26,7 +26,9 @@ struct owned_directory {
 
   owned_directory() {
     // Commands of another user must get through it to the directories of tests.
-    fs::permissions(path, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
+    fs::permissions(path,
+                    fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
+                    fs::perm_options::add);
     setenv("TMPDIR", path.c_str(), 1);
   }
   ~owned_directory() {

@@ -1,0 +1,274 @@
+#include "host/isolation_site.hpp"
+
+#include "berth/error.hpp"
+#include "core/paths.hpp"
+#include "core/shown_path.hpp"
+#include "core/syscall.hpp"
+#include "host/environment.hpp"
+#include "isolation/bwrap.hpp"
+#include "isolation/bwrap_failure.hpp"
+#include "isolation/dangerous_sockets.hpp"
+#include "isolation/find_bwrap.hpp"
+#include "isolation/mount_table.hpp"
+#include "isolation/roots_advice.hpp"
+#include "isolation/syscall_filter.hpp"
+#include "os/whole_file.hpp"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Their numbers in bwrap; the resident closes all but its socket.
+constexpr int socket_fd = 3;
+constexpr int arguments_fd = 4;
+constexpr int filter_fd = 5;
+constexpr int image_fd = 6;
+constexpr int mounts_fd = 7;
+
+/// Collects lines: the user's hook is called on another thread.
+log_function collect_into(std::vector<std::string>& lines) {
+  return [&lines](log_level, std::string_view line) { lines.emplace_back(line); };
+}
+
+unique_fd memory(const char* name) { return unique_fd(check_syscall(::memfd_create(name, MFD_CLOEXEC), name)); }
+
+unique_fd memory_of(const std::vector<std::string>& words) {
+  std::string bytes;
+  for (const std::string& each : words) bytes += each + '\0';
+  unique_fd fd = memory("bwrap-arguments");
+  for (std::string_view left = bytes; !left.empty();) {
+    const ssize_t n = check_syscall(::write(fd.get(), left.data(), left.size()), "arguments of bwrap");
+    left.remove_prefix(static_cast<std::size_t>(n));
+  }
+  check_syscall(::lseek(fd.get(), 0, SEEK_SET), "arguments of bwrap");
+  return fd;
+}
+
+/// Where the private /tmp is seen, so that nothing of the host's is.
+std::vector<std::string> real_tmp_paths() {
+  std::vector<std::string> all;
+  for (const char* each : {"/tmp", "/var/tmp"}) {
+    std::error_code code;
+    const fs::path real = fs::canonical(each, code);
+    if (!code) all.push_back(real.string());
+  }
+  return all;
+}
+
+/// As bwrap mounts it: the private /tmp first, then the roots.
+std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const std::string& setting_name) {
+  path_rules rules;
+  const bool all_writable = std::find(plan.roots.begin(), plan.roots.end(), "/") != plan.roots.end();
+  for (const std::string& each : plan.tmp_at) {
+    if (all_writable || directory_of(each, plan.roots) == nullptr) rules.places.push_back({each, plan.tmp, true});
+  }
+  for (const std::string& each : plan.roots) rules.places.push_back({each, each, true});
+  if (all_writable) {
+    for (const char* each : {"/proc", "/dev"}) rules.places.push_back({each, each, false});
+  }
+  rules.protected_paths = plan.protected_paths;
+  rules.advice = roots_advice(plan.roots, setting_name);
+  return std::make_shared<const path_scope>(std::move(rules));
+}
+
+[[noreturn]] void fail(const std::string& why) {
+  throw error(make_error_code(errc::start_failed), "[isolation] " + why + "; command was not run");
+}
+
+/// Runs it; whatever goes wrong is why no command can start.
+template <class Function>
+void or_start_failed(Function function) {
+  try {
+    function();
+  } catch (const error& failure) {
+    if (failure.code() == errc::start_failed) throw;
+    fail(failure.message());
+  } catch (const std::system_error& failure) {
+    fail(failure.what());
+  }
+}
+
+/// Those that still are where they were; the first is the working directory.
+std::vector<std::string> standing(const std::vector<std::string>& roots, std::vector<std::string>& warnings) {
+  std::vector<std::string> kept;
+  for (const std::string& root : roots) {
+    std::error_code code;
+    const fs::path real = fs::canonical(root, code);
+    if (!code && real == root) {
+      kept.push_back(root);
+    } else if (!code) {
+      fail("writable root " + shown_path(root) + " was replaced by a link");
+    } else if (kept.empty()) {
+      fail("writable root " + shown_path(root) + " is gone");
+    } else {
+      warnings.push_back("isolation: writable root " + shown_path(root) + " is left out: " + code.message());
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+isolation_site::isolation_site(isolation_settings settings, const std::string& cwd) : settings_(std::move(settings)) {
+  settings_.validate();
+  root_options options;
+  options.extra = settings_.writable_roots();
+  options.allow_wide = settings_.allows_wide_roots();
+  options.log = collect_into(warnings_);
+  roots_ = resolve_writable_roots(cwd, options);
+  protect_below(fs::canonical(cwd).string());
+  if (settings_.tmp() == tmp_kind::own) tmp_.emplace(tmp_surroundings{roots_, real_tmp_paths()});
+  plan_again(warnings_);
+}
+
+/// Also where the directory itself is no root, as one above it is.
+void isolation_site::protect_below(const std::string& cwd) {
+  std::vector<std::string> all = settings_.protected_paths();
+  for (const std::string& each : settings_.protected_paths()) {
+    if (!each.starts_with('/')) all.push_back(cwd + "/" + each);
+  }
+  settings_.protected_paths(std::move(all));
+}
+
+isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) const {
+  const logger log(collect_into(warnings));
+  auto plan = make_isolation_plan(settings_, standing(roots_, warnings), tmp_ ? tmp_->path() : "", log);
+  auto& all = plan.looked_at;
+  all.insert(all.end(), roots_.begin(), roots_.end());  // those too that are left out now
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return plan;
+}
+
+void isolation_site::plan_again(std::vector<std::string>& warnings) {
+  constexpr int most_tries = 4;
+  if (tmp_ && !tmp_->stands()) fail("the private /tmp " + shown_path(tmp_->path()) + " is not where it was");
+  for (int tries = 0;; ++tries) {
+    std::vector<std::string> said, said_again;
+    isolation_plan plan = make_plan(said);
+    std::vector<path_state> state = look_at(plan);
+    // What changed before the look is in the second plan; what changes from now on, the next look sees.
+    if (make_plan(said_again) != plan && tries < most_tries) continue;
+    warnings.insert(warnings.end(), said.begin(), said.end());
+    make_mount_points(plan);
+    if (scope_ && plan == plan_ && state == state_) return;
+    scope_ = make_scope(plan, settings_.setting_name());
+    plan_ = std::move(plan);
+    state_ = std::move(state);
+    ++number_;
+    return;
+  }
+}
+
+std::uint64_t isolation_site::look() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> unheard;  // preparing a sandbox says them
+  if (!still_holds()) or_start_failed([&] { plan_again(unheard); });
+  return number_;
+}
+
+std::shared_ptr<const path_scope> isolation_site::scope() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> unheard;
+  try {
+    if (!still_holds()) plan_again(unheard);
+  } catch (const std::system_error&) {
+    return scope_;  // it goes by directories that it holds open
+  }
+  return scope_;
+}
+
+void isolation_site::clean() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (tmp_) tmp_->remove();
+}
+
+prepared_sandbox isolation_site::prepare(const std::vector<std::string>& env) {
+  const std::lock_guard lock(mutex_);
+  prepared_sandbox made;
+  or_start_failed([&] {
+    plan_again(made.warnings);
+    made.plan = plan_;
+    made.number = number_;
+    made.program = find_bwrap(made.plan.roots);
+    made.arguments = memory_of(bwrap_arguments(made.plan, env, filter_fd));
+    made.filter = make_syscall_filter(made.plan.unix_sockets);
+    made.complaints = memory("bwrap-complaints");
+    made.mounts = memory("mounts");
+  });
+  return made;
+}
+
+std::vector<std::string> isolation_site::changes(const std::vector<std::string>& env) const {
+  std::vector<std::string> all = socket_variables();
+  if (tmp_) all.emplace_back("TMPDIR");
+  // bwrap sets it to where it started.
+  std::string directory = "PWD";
+  for (const std::string& each : env) {
+    if (name_of_variable(each) == "PWD") directory = each;
+  }
+  all.push_back(std::move(directory));
+  return all;
+}
+
+launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox) {
+  int ends[2];
+  check_syscall(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "a connection to a resident");
+  unique_fd ours(ends[0]);
+  const unique_fd its(ends[1]);
+  helper_options options;
+  options.argv = {"bwrap",
+                  "--args",
+                  std::to_string(arguments_fd),
+                  "--",
+                  memory_image::path(image_fd),
+                  "isolated",
+                  std::to_string(socket_fd),
+                  std::to_string(mounts_fd)};
+  // What commands inherit must not reach bwrap: LD_PRELOAD would run in it, outside.
+  options.env = std::vector<std::string>();
+  options.fds = {placed_fd{its.get(), socket_fd},
+                 placed_fd{sandbox.arguments.get(), arguments_fd},
+                 placed_fd{sandbox.filter.get(), filter_fd},
+                 placed_fd{resident_image().fd(), image_fd},
+                 placed_fd{sandbox.complaints.get(), 2},
+                 placed_fd{sandbox.mounts.get(), mounts_fd}};
+  try {
+    helper_process process = helper_process::start(sandbox.program, options);
+    return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
+  } catch (const error& failure) {
+    fail("bwrap not usable: " + failure.message());
+  }
+}
+
+std::string find_wrong_mount(const prepared_sandbox& sandbox) {
+  std::string inside;
+  char bytes[4096];
+  for (ssize_t n; (n = ::pread(sandbox.mounts.get(), bytes, sizeof bytes, static_cast<off_t>(inside.size()))) > 0;)
+    inside.append(bytes, static_cast<std::size_t>(n));
+  const auto host = parse_mount_table(whole_file("/proc/self/mountinfo"));
+  return find_wrong_mount(sandbox.plan, host, parse_mount_table(inside));
+}
+
+std::string explain_failure(const prepared_sandbox& sandbox, const error& failure) {
+  std::string text(4096, '\0');
+  const ssize_t n = ::pread(sandbox.complaints.get(), text.data(), text.size(), 0);
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  // Where a security policy refuses what lies in memory the next sandbox gets a file.
+  if (text.find("execvp " + memory_image::path(image_fd)) != text.npos) resident_image().fall_back();
+  if (text.empty() && failure.code() == errc::timeout) text = "it did not answer";
+  return explain_bwrap_failure(text, read_namespace_settings());
+}
+
+}  // namespace berth

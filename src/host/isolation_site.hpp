@@ -1,0 +1,92 @@
+#pragma once
+/// What a place with isolation has besides its resident: its roots, its /tmp, and the sandbox that is opened on them.
+
+#include "berth/error.hpp"
+#include "berth/isolation.hpp"
+#include "core/logger.hpp"
+#include "host/private_tmp.hpp"
+#include "host/resident_launch.hpp"
+#include "isolation/plan.hpp"
+#include "isolation/plan_state.hpp"
+#include "os/path_scope.hpp"
+#include "os/unique_fd.hpp"
+
+#include <asio/any_io_executor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace berth {
+
+/// All that bwrap is given, made before it starts.
+struct prepared_sandbox {
+  std::string program;
+  isolation_plan plan;
+  std::uint64_t number = 0;  ///< of the plan: see isolation_site::look
+  unique_fd arguments;
+  unique_fd filter;
+  unique_fd complaints;               ///< what bwrap writes to standard error
+  unique_fd mounts;                   ///< the table of mounts inside, before any command
+  std::vector<std::string> warnings;  ///< for the log
+};
+
+/// May be used from several threads.
+///
+/// Life: the private /tmp is removed with it, so the sandbox must have ended.
+class isolation_site {
+ public:
+  /// Resolves the roots, once for all, and makes the private /tmp. Blocks.
+  /// Errors: those of resolve_writable_roots; and of making a directory.
+  isolation_site(isolation_settings settings, const std::string& cwd);
+  isolation_site(const isolation_site&) = delete;
+  isolation_site& operator=(const isolation_site&) = delete;
+
+  /// Looks at the host and writes down what bwrap is to do. A root that has been replaced by a link is an error. Blocks.
+  /// Errors: start_failed, one line for the caller of a command.
+  prepared_sandbox prepare(const std::vector<std::string>& env);
+  /// Plans anew if what the plan rests on has changed; gives the plan's number, which is then another. A sandbox with a
+  /// lower one must not get commands any more. Blocks.
+  /// Errors: start_failed, as prepare.
+  std::uint64_t look();
+  /// What file operations see and may change, by the same plan. Where none can be made any more it stays what it was. Blocks.
+  std::shared_ptr<const path_scope> scope();
+  /// Removes the private /tmp: the sandbox must have ended. Blocks.
+  void clean() noexcept;
+  /// What is changed in the environment of every command, before what the user changes.
+  std::vector<std::string> changes(const std::vector<std::string>& env) const;
+  const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  const isolation_settings& settings() const noexcept { return settings_; }
+
+ private:
+  void protect_below(const std::string& cwd);
+  void plan_again(std::vector<std::string>& warnings);
+  isolation_plan make_plan(std::vector<std::string>& warnings) const;
+  bool still_holds() const { return scope_ && look_at(plan_) == state_; }
+
+  isolation_settings settings_;
+  std::vector<std::string> warnings_;
+  std::vector<std::string> roots_;
+  std::optional<private_tmp> tmp_;
+  std::mutex mutex_;  // what follows is under it
+  isolation_plan plan_;
+  std::vector<path_state> state_;
+  std::uint64_t number_ = 0;
+  std::shared_ptr<const path_scope> scope_;
+};
+
+/// Starts bwrap with the resident in it, as process 1 of the sandbox. It waits for a hello.
+/// Errors: start_failed, one line for the caller of a command, where bwrap cannot be executed.
+launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox);
+
+/// What bwrap has mounted against the plan, once the resident has answered; empty if nothing differs. Somebody may have moved
+/// directories meanwhile. Blocks.
+std::string find_wrong_mount(const prepared_sandbox& sandbox);
+
+/// The line for the caller of a command, from what bwrap wrote, or where it wrote nothing from how the launch failed. Blocks.
+std::string explain_failure(const prepared_sandbox& sandbox, const error& failure);
+
+}  // namespace berth

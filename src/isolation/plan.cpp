@@ -1,0 +1,136 @@
+#include "isolation/plan.hpp"
+
+#include "core/paths.hpp"
+#include "core/shown_path.hpp"
+#include "isolation/dangerous_sockets.hpp"
+#include "isolation/git_link.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Puts a plan together: first the roots, then what is protected in them.
+class planning {
+ public:
+  planning(const isolation_settings& settings, std::vector<std::string> roots, const logger& log)
+      : settings_(settings), given_(std::move(roots)), log_(log) {
+    plan_.roots = given_;
+  }
+
+  isolation_plan run(std::string tmp) {
+    for (const std::string& root : given_) open_worktree(root);
+    std::vector<std::string> kept;
+    for (const std::string& root : plan_.roots) {
+      const auto holds = [&root](const std::string& other) { return other != root && is_at_or_below(root, other); };
+      if (std::none_of(plan_.roots.begin(), plan_.roots.end(), holds)) kept.push_back(root);
+    }
+    plan_.roots = std::move(kept);
+    plan_.looked_at.insert(plan_.looked_at.end(), plan_.roots.begin(), plan_.roots.end());
+    for (const std::string& path : settings_.protected_paths()) protect_named(path);
+    tidy_protected();
+    pin();
+    if (!tmp.empty()) place_tmp(std::move(tmp));
+    plan_.network = settings_.network();
+    plan_.unix_sockets = settings_.unix_sockets();
+    if (plan_.unix_sockets == access_rule::allow) mask();
+    return std::move(plan_);
+  }
+
+ private:
+  void open_worktree(const std::string& root) {
+    const std::string dot_git = root + "/.git";
+    plan_.looked_at.push_back(dot_git);
+    const auto link = read_git_link(dot_git);
+    if (!link) return;
+    links_.push_back(*link);
+    for (const std::string& each : {dot_git, link->own + "/gitdir", link->own + "/commondir"}) {
+      plan_.read.push_back(each);
+    }
+    protect(dot_git);
+    for (const char* name : {"gitdir", "commondir", "config.worktree"}) protect(link->own + "/" + name);
+    if (directory_of(link->repository, given_) != nullptr) return;
+    if (link->is_mutual && directory_of(link->own, given_) == nullptr) {
+      if (directory_of(link->repository, plan_.roots) == nullptr) plan_.roots.push_back(link->repository);
+    } else {
+      log_.warning("isolation: " + shown_path(dot_git) + " leads to " + shown_path(link->repository) +
+                   ", which is not writable: it is no worktree of that repository");
+    }
+  }
+
+  void protect_named(const std::string& path) {
+    if (path.starts_with('/')) return protect(path);
+    for (const std::string& root : plan_.roots) protect(root + "/" + path);
+    constexpr std::string_view git = ".git/";
+    if (!path.starts_with(git)) return;
+    for (const git_link& link : links_) {
+      protect(link.repository + "/" + path.substr(git.size()));
+      protect(link.own + "/" + path.substr(git.size()));
+    }
+  }
+
+  /// By its real path, where it is there.
+  void protect(const std::string& path) {
+    plan_.looked_at.push_back(path);
+    std::error_code code;
+    const fs::path real = fs::canonical(path, code);
+    if (!code) plan_.protected_paths.push_back(real.string());
+  }
+
+  void tidy_protected() {
+    auto& all = plan_.protected_paths;
+    std::sort(all.begin(), all.end());
+    std::vector<std::string> kept;
+    for (const std::string& each : all) {
+      if (directory_of(each, plan_.roots) != nullptr && directory_of(each, kept) == nullptr) kept.push_back(each);
+    }
+    all = std::move(kept);
+  }
+
+  void pin() {
+    for (const std::string& each : plan_.protected_paths) {
+      const std::string& root = *directory_of(each, plan_.roots);
+      for (fs::path up = fs::path(each).parent_path(); up.string().size() > root.size(); up = up.parent_path()) {
+        plan_.pinned.push_back(up.string());
+      }
+    }
+    std::sort(plan_.pinned.begin(), plan_.pinned.end());  // a directory comes before what lies in it
+    plan_.pinned.erase(std::unique(plan_.pinned.begin(), plan_.pinned.end()), plan_.pinned.end());
+  }
+
+  void place_tmp(std::string tmp) {
+    plan_.tmp = std::move(tmp);
+    for (const char* each : {"/tmp", "/var/tmp"}) {
+      std::error_code code;
+      const fs::path real = fs::canonical(each, code);
+      if (!code && directory_of(real.string(), plan_.tmp_at) == nullptr) plan_.tmp_at.push_back(real.string());
+    }
+  }
+
+  void mask() {
+    dangerous_sockets found = find_dangerous_sockets();
+    plan_.looked_at.insert(plan_.looked_at.end(), found.looked_at.begin(), found.looked_at.end());
+    plan_.masked_sockets = std::move(found.sockets);
+    plan_.masked_directories = std::move(found.directories);
+  }
+
+  const isolation_settings& settings_;
+  const std::vector<std::string> given_;
+  const logger& log_;
+  std::vector<git_link> links_;
+  isolation_plan plan_;
+};
+
+}  // namespace
+
+isolation_plan make_isolation_plan(const isolation_settings& settings, std::vector<std::string> roots, std::string tmp,
+                                   const logger& log) {
+  return planning(settings, std::move(roots), log).run(std::move(tmp));
+}
+
+}  // namespace berth

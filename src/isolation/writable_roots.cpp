@@ -1,0 +1,119 @@
+#include "berth/error.hpp"
+#include "berth/isolation.hpp"
+#include "core/logger.hpp"
+#include "core/paths.hpp"
+#include "core/shown_path.hpp"
+#include "isolation/home.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& message) { throw error(make_error_code(errc::invalid_argument), message); }
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// Without `.`, `..` and a slash at the end.
+std::string plain(const fs::path& path) {
+  std::string text = path.lexically_normal().string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  if (text.starts_with("//")) text.erase(0, 1);
+  return text;
+}
+
+std::string parse_entry(std::string_view entry, const fs::path& cwd) {
+  const auto bad = [entry](const char* why) { refuse("writable root " + shown_path(entry) + ": " + why); };
+  if (entry.find('\0') != entry.npos) bad("a NUL in the path");
+  if (entry.starts_with('$')) bad("variables are not replaced; write the path itself, or ~");
+  if (!entry.starts_with('~')) return plain(cwd / fs::path(entry));
+  if (entry.size() > 1 && entry[1] != '/') bad("only ~ and ~/ are understood, not the home of a named user");
+  const std::string home = home_directory();
+  if (home.empty()) bad("no home directory is known: HOME is not set");
+  return plain(home + "/" + std::string(entry.substr(1)));
+}
+
+/// The real path of a root that is there.
+std::string real_root(const fs::path& path) {
+  std::error_code code;
+  fs::path real = fs::canonical(path, code);
+  if (code) throw error(code, "writable root " + shown_path(path.string()));
+  return real.string();
+}
+
+/// What a sandbox covers: as a root it would lie over that again.
+bool is_of_kernel(const std::string& root) {
+  const bool is_device = is_at_or_below(root, "/dev") && !root.starts_with("/dev/shm/");
+  return is_at_or_below(root, "/proc") || is_at_or_below(root, "/sys") || is_device;
+}
+
+std::string working_root(const std::string& cwd) {
+  std::error_code code;
+  const fs::path real = fs::canonical(cwd, code);
+  if (code == std::errc::no_such_file_or_directory) code = make_error_code(errc::not_found);
+  if (!code && !fs::is_directory(real, code) && !code) code = make_error_code(errc::not_a_directory);
+  if (code) throw error(code, "working directory " + shown_path(cwd));
+  return real.string();
+}
+
+/// Each once, and none below another: one that holds earlier ones takes the place of the first of them.
+std::vector<std::string> without_nested(const std::vector<std::string>& roots) {
+  std::vector<std::string> kept;
+  for (const std::string& root : roots) {
+    if (directory_of(root, kept) != nullptr) continue;
+    const auto is_held = [&root](const std::string& each) { return is_at_or_below(each, root); };
+    const auto first = std::find_if(kept.begin(), kept.end(), is_held);
+    const auto place = first - kept.begin();
+    std::erase_if(kept, is_held);
+    kept.insert(kept.begin() + place, root);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::string> parse_allow_write_setting(std::string_view text, std::string_view cwd) {
+  if (!cwd.starts_with('/')) refuse("working directory " + shown_path(cwd) + ": not an absolute path");
+  std::vector<std::string> paths;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find_first_of(",\n", at), text.size());
+    const std::string_view entry = trimmed(text.substr(at, end - at));
+    if (!entry.empty()) paths.push_back(parse_entry(entry, fs::path(cwd)));
+    at = end + 1;
+  }
+  return paths;
+}
+
+std::vector<std::string> resolve_writable_roots(const std::string& cwd, const root_options& options) {
+  const logger log(options.log);
+  std::vector<std::string> roots(1, working_root(cwd));
+  for (const std::string& each : options.extra) {
+    if (each.empty() || each.find('\0') != each.npos) refuse("writable root " + shown_path(each) + ": not a path");
+    const fs::path path = fs::path(roots.front()) / each;
+    std::error_code code;
+    if (fs::exists(path, code)) {
+      roots.push_back(real_root(path));
+    } else {
+      const std::string why = code ? code.message() : "it is not there";
+      log.warning("isolation: writable root " + shown_path(path.string()) + " is left out: " + why);
+    }
+  }
+  for (const std::string& root : roots) {
+    if (is_of_kernel(root))
+      refuse("writable root " + shown_path(root) + ": the kernel's own; a sandbox has its own, or none");
+    if (!options.allow_wide && is_wide_root(root))
+      refuse("writable root " + shown_path(root) +
+             ": the home directory, or above it; this must be allowed explicitly");
+  }
+  return without_nested(roots);
+}
+
+}  // namespace berth

@@ -1,0 +1,21 @@
+#include "os/scratch_directory.hpp"
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+namespace berth {
+
+scratch_directory::scratch_directory(std::string_view prefix)
+    : path_((std::filesystem::temp_directory_path() / prefix).string() + "-XXXXXX") {
+  if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
+}
+
+scratch_directory::~scratch_directory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace berth

@@ -1,0 +1,64 @@
+#include "suite/place_samples.hpp"
+
+#include "core/task_group.hpp"
+#include "suite/suite.hpp"
+
+#include <asio/this_coro.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace berth::suite {
+
+task<double> one_exec(shared_place warm) {
+  context place = *warm->place;
+  handle where = warm->where;
+  const bench::stopwatch watch;
+  const auto result = co_await place.exec(std::move(where), argv("/bin/true"));
+  const double micros = watch.micros();
+  require_ok(result.status);
+  co_return micros;
+}
+
+task<double> execs(shared_place warm, int count) {
+  const auto executor = co_await asio::this_coro::executor;
+  task_group group(executor);
+  const bench::stopwatch watch;
+  for (int i = 0; i < count; ++i) group.spawn(exec_true(*warm->place, warm->where));
+  co_await group.join();
+  co_return watch.micros();
+}
+
+task<double> exec_rate(shared_place warm) {
+  const double micros = co_await execs(std::move(warm), execs_at_once);
+  co_return execs_at_once * 1e6 / micros;
+}
+
+task<double> first_exec(shared_place warm) {
+  context place = *warm->place;
+  const bench::stopwatch watch;
+  const handle fresh = co_await place.spawn();
+  co_await exec_true(place, fresh);
+  const double micros = watch.micros();
+  co_await place.destroy(fresh);
+  co_return micros;
+}
+
+task<double> stream_rate(shared_place warm) {
+  context place = *warm->place;
+  command worker(worker_words("write", std::to_string(stream_total)));
+  const bench::stopwatch watch;
+  auto process = co_await place.exec_stream(warm->where, std::move(worker));
+  std::size_t seen = 0;
+  for (;;) {
+    const auto piece = co_await process.next();
+    if (!piece) break;
+    seen += piece->bytes().size();
+  }
+  const double micros = watch.micros();
+  require_ok(*process.status());
+  if (seen != stream_total) throw std::runtime_error("only " + std::to_string(seen) + " came");
+  co_return static_cast<double>(stream_total) / micros;
+}
+
+}  // namespace berth::suite

@@ -1,0 +1,161 @@
+/// The private /tmp of a handle on the disk.
+#include "host/private_tmp.hpp"
+
+#include "host/host_world.hpp"
+#include "support/temp_dir.hpp"
+#include "support/variable.hpp"
+
+#include <berth/error.hpp>
+
+#include <poll.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+extern char** environ;
+
+namespace berth::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> private_directories(const fs::path& in) {
+  std::vector<std::string> all;
+  for (const auto& each : fs::directory_iterator(in)) {
+    if (each.path().filename().string().starts_with("berth-tmp-")) all.push_back(each.path().string());
+  }
+  return all;
+}
+
+/// The program `owner` with a private /tmp, killed once it has one.
+void run_and_kill_owner(const std::string& cwd) {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const unique_fd from(ends[0]);
+  unique_fd to(ends[1]);
+  std::string path = BERTH_TEST_PROGRAMS "/owner", verb = "isolated";
+  char* const words[] = {path.data(), verb.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, to.get(), 1);
+  posix_spawn_file_actions_addchdir_np(&actions, cwd.c_str());
+  pid_t pid = 0;
+  const int failure = ::posix_spawn(&pid, path.c_str(), &actions, nullptr, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  REQUIRE(failure == 0);
+  to.reset();
+  std::string said;
+  pollfd poller = {from.get(), POLLIN, 0};
+  while (said.find("ready\n") == std::string::npos && ::poll(&poller, 1, 20000) > 0) {
+    char buffer[64];
+    const ssize_t n = ::read(from.get(), buffer, sizeof buffer);
+    if (n <= 0) break;
+    said.append(buffer, static_cast<std::size_t>(n));
+  }
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  CHECK(said == "ready\n");
+}
+
+TEST_CASE("private tmp: it is ours, locked, and goes with its object, whatever is in it") {
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  const temp_dir outside;
+  write_whole_file(outside / "f", "out");
+  std::string path;
+  {
+    const private_tmp tmp({});
+    path = tmp.path();
+    CHECK(fs::path(path).parent_path() == at.path());
+    struct stat found {};
+    REQUIRE(::stat(path.c_str(), &found) == 0);
+    CHECK((found.st_mode & 07777) == 0700);
+    fs::create_directories(path + "/a/b/c");
+    fs::create_directory_symlink(outside.path(), path + "/a/link");
+    write_whole_file(path + "/a/b/f", "x");
+    fs::permissions(path + "/a/b", fs::perms::none);
+    fs::permissions(path, fs::perms::none);
+    const private_tmp other({});
+    CHECK(tmp.stands());
+    CHECK(other.path() != path);
+  }
+  CHECK(private_directories(at.path()).empty());
+  CHECK(read_whole_file(outside / "f") == "out");
+}
+
+TEST_CASE("private tmp: it does not lie where commands could put a link in its place") {
+  const temp_dir at;
+  fs::create_directory(at / "t");
+  const variable_is here("TMPDIR", at / "t");
+  const private_tmp elsewhere({{at.path().string()}, {}});
+  CHECK(fs::path(elsewhere.path()).parent_path() == "/tmp");
+  const private_tmp further({{at.path().string(), "/tmp"}, {}});
+  CHECK(fs::path(further.path()).parent_path() == "/var/tmp");
+  CHECK_THROWS_AS(private_tmp({{"/"}, {}}), error);
+  const private_tmp hidden({{"/"}, {"/tmp", "/var/tmp"}});
+  CHECK(hidden.path().starts_with("/tmp/"));
+}
+
+TEST_CASE("private tmp: one that was moved away is known, and what took its place is left alone") {
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  const temp_dir outside;
+  write_whole_file(outside / "f", "out");
+  {
+    const private_tmp tmp({});
+    fs::rename(tmp.path(), at / "moved");
+    fs::create_directory_symlink(outside.path(), tmp.path());
+    CHECK_FALSE(tmp.stands());
+  }
+  CHECK(read_whole_file(outside / "f") == "out");
+}
+
+TEST_CASE("private tmp: what killed owners left goes with the next one, and what others have stays") {
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  const temp_dir outside;
+  write_whole_file(outside / "f", "out");
+  fs::create_directories(at / "berth-tmp-000000/a/b");
+  write_whole_file(at / "berth-tmp-000000/a/f", "left");
+  fs::create_directory_symlink(outside.path(), at / "berth-tmp-000000/link");
+  fs::create_directory_symlink(outside.path(), at / "berth-tmp-000001");
+  write_whole_file(at / "berth-tmp-000002", "a file");
+  fs::create_directory(at / "other");
+  const private_tmp living({});
+  const private_tmp next({});
+  const auto found = private_directories(at.path());
+  const std::set<std::string> left(found.begin(), found.end());
+  CHECK(left == std::set<std::string>{living.path(), next.path(), at / "berth-tmp-000001", at / "berth-tmp-000002"});
+  CHECK(fs::exists(at / "other"));
+  CHECK(read_whole_file(outside / "f") == "out");
+}
+
+ASYNC_TEST("private tmp: that of an owner that was killed goes when the next handle is made") {
+  if (!has_bwrap()) co_return;
+  const temp_dir at;
+  const temp_dir cwd;
+  const variable_is here("TMPDIR", at.path().string());
+  run_and_kill_owner(cwd.path().string());
+  CHECK(private_directories(at.path()).size() == 1);
+  process_context_options options;
+  options.cwd = cwd.path().string();
+  options.isolation.emplace();
+  context place = make_process_context(io, options);
+  const auto cleaned = [&] { return private_directories(at.path()).size() == 1; };
+  // Its commands may live for some milliseconds more, and make files there.
+  for (int tries = 0; tries < 3; ++tries) {
+    const handle where = co_await place.spawn();
+    const bool is_clean = cleaned();
+    co_await place.destroy(where);
+    if (is_clean) break;
+  }
+  CHECK(private_directories(at.path()).empty());
+}
+
+}  // namespace
+}  // namespace berth::test
