@@ -76,7 +76,7 @@ work() {
 stop_workers() {
     trap - INT TERM HUP
     # shellcheck disable=SC2086
-    kill $workers 2>/dev/null || true
+    kill $workers ${early:-} 2>/dev/null || true
     wait
     rm -rf "$turns"
     exit 130
@@ -109,7 +109,8 @@ run_all() {
         work &
         workers="$workers $!"
     done
-    wait
+    # shellcheck disable=SC2086
+    wait $workers || true
     trap - INT TERM HUP
     count_all
     rm -rf "$turns"
