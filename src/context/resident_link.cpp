@@ -284,6 +284,8 @@ task<void> resident_link::end_resident(std::shared_ptr<state> self) {
 void resident_link::end_blocking() noexcept {
   if (state_->session->is_copy()) return;
   state_->ending = true;
+  // It would wait for another connection.
+  if (state_->session->leased()) state_->session->send(make_frame(wire::frame_type::bye, 0));
   state_->session->lose("the place is gone");
   group_->cancel();
   if (!state_->owns_resident()) return;

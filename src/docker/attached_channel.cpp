@@ -42,8 +42,17 @@ class attached_channel final : public resident_channel {
 
     void close() noexcept {
       if (std::exchange(closed, true)) return;
+      say_the_rest();
       stream->close();
       wake.notify();
+    }
+
+    /// What was to be written just now: a resident with a lease has to be told that this end is no accident.
+    void say_the_rest() noexcept {
+      if (is_writing || queue.empty()) return;
+      std::string rest;
+      for (const std::string& each : queue) rest += each;
+      if (!stream->write_last(rest)) log.info("resident: its last frames did not go out");
     }
 
     /// Of what was read: the next bytes of the resident, or none.
@@ -68,6 +77,7 @@ class attached_channel final : public resident_channel {
     std::string_view piece;   ///< of the buffer, before `unread`
     std::deque<std::string> queue;
     event wake;
+    bool is_writing = false;
     bool closed = false;
   };
 
@@ -107,7 +117,9 @@ class attached_channel final : public resident_channel {
         }
         std::string bytes = std::move(self->queue.front());
         self->queue.pop_front();
+        self->is_writing = true;
         co_await self->stream->write(std::move(bytes));
+        self->is_writing = false;
       }
     } catch (const std::system_error& failure) {
       if (!self->closed) self->log.info(std::string("resident: attached stream: ") + failure.what());

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace berth::http {
 
@@ -31,6 +32,8 @@ class byte_stream {
   virtual task<void> write(std::string bytes) = 0;
   /// Tells the other side that nothing more comes; reading goes on. Over TLS by a close_notify.
   virtual task<void> shutdown_write() = 0;
+  /// Says a last word before `close`, without waiting; false where not all of it could go out. While no write is under way only.
+  virtual bool write_last(std::string_view bytes) noexcept = 0;
   /// Ends both directions, and what is under way.
   virtual void close() noexcept = 0;
   /// Open, and neither bytes nor an end wait to be read: what an idle connection must be to be used again.

@@ -14,6 +14,7 @@ class exchange_stream final : public byte_stream, public std::enable_shared_from
   task<std::size_t> read(std::span<char> into) override { return read_some(shared_from_this(), into); }
   task<void> write(std::string bytes) override { return raw_->write(std::move(bytes)); }
   task<void> shutdown_write() override { return raw_->shutdown_write(); }
+  bool write_last(std::string_view bytes) noexcept override { return raw_->write_last(bytes); }
   void close() noexcept override { raw_->close(); }
   bool is_quiet() const noexcept override { return piece_.empty() && raw_->is_quiet(); }
   std::uint64_t written() const noexcept override { return raw_->written(); }

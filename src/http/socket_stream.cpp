@@ -31,6 +31,11 @@ class socket_stream final : public byte_stream, public std::enable_shared_from_t
   task<void> write(std::string bytes) override { return write_all(shared_from_this(), std::move(bytes)); }
   task<void> shutdown_write() override { return shut(shared_from_this()); }
 
+  bool write_last(std::string_view bytes) noexcept override {
+    const ssize_t n = ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n >= 0 && static_cast<std::size_t>(n) == bytes.size();
+  }
+
   void close() noexcept override {
     std::error_code ignored;
     socket_.close(ignored);
@@ -87,6 +92,7 @@ class stream_after final : public byte_stream, public std::enable_shared_from_th
   }
   task<void> write(std::string bytes) override { return stream_->write(std::move(bytes)); }
   task<void> shutdown_write() override { return stream_->shutdown_write(); }
+  bool write_last(std::string_view bytes) noexcept override { return stream_->write_last(bytes); }
   void close() noexcept override {
     before_.clear();
     stream_->close();

@@ -31,6 +31,12 @@ class stdio_stream final : public byte_stream, public std::enable_shared_from_th
   task<void> write(std::string bytes) override { return write_all(shared_from_this(), std::move(bytes)); }
   task<void> shutdown_write() override { return shut(shared_from_this()); }
 
+  bool write_last(std::string_view bytes) noexcept override {
+    if (!out_.is_open()) return false;
+    const ssize_t n = writer_(out_.native_handle(), bytes.data(), bytes.size());
+    return n >= 0 && static_cast<std::size_t>(n) == bytes.size();
+  }
+
   void close() noexcept override {
     std::error_code ignored;
     in_.close(ignored);

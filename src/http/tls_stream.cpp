@@ -37,6 +37,12 @@ class tls_stream final : public byte_stream, public std::enable_shared_from_this
   task<std::size_t> read(std::span<char> into) override { return read_some(shared_from_this(), into); }
   task<void> write(std::string bytes) override { return write_all(shared_from_this(), std::move(bytes)); }
   task<void> shutdown_write() override { return shut(shared_from_this()); }
+  bool write_last(std::string_view bytes) noexcept override {
+    if (flushing_ || broken_ || has_output()) return false;
+    ERR_clear_error();
+    const int n = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    return n >= 0 && static_cast<std::size_t>(n) == bytes.size() && lower_->write_last(take_output());
+  }
   void close() noexcept override { lower_->close(); }
   bool is_quiet() const noexcept override {
     return SSL_has_pending(ssl_.get()) == 0 && BIO_ctrl_pending(SSL_get_rbio(ssl_.get())) == 0 && lower_->is_quiet();
