@@ -29,9 +29,10 @@ struct prepared_sandbox {
   std::uint64_t number = 0;  ///< of the plan: see isolation_site::look
   unique_fd arguments;
   unique_fd filter;
-  unique_fd complaints;               ///< what bwrap writes to standard error
-  unique_fd mounts;                   ///< the table of mounts inside, before any command
-  std::vector<std::string> warnings;  ///< for the log
+  unique_fd complaints;                   ///< what bwrap writes to standard error
+  unique_fd mounts;                       ///< the table of mounts inside, before any command
+  unique_fd namespace_in, namespace_out;  ///< a connection for that which they are in
+  std::vector<std::string> warnings;      ///< for the log
 };
 
 /// May be used from several threads.
@@ -83,7 +84,7 @@ class isolation_site {
 launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox);
 
 /// What bwrap has mounted against the plan, once the resident has answered; empty if nothing differs. Somebody may have moved
-/// directories meanwhile. Blocks.
+/// directories meanwhile. From then on nothing that this host mounts appears in the sandbox. Blocks.
 std::string find_wrong_mount(const prepared_sandbox& sandbox);
 
 /// The line for the caller of a command, from what bwrap wrote, or where it wrote nothing from how the launch failed. Blocks.

@@ -54,6 +54,12 @@ std::optional<mount_entry> parse_line(std::string_view line) {
   entry.root = unescaped(field[3]);
   entry.point = unescaped(field[4]);
   entry.writable = has_word(field[5], "rw");
+  for (std::string_view tag; tag != "-" && !line.empty();) {
+    const auto end = std::min(line.find(' '), line.size());
+    tag = line.substr(0, end);
+    entry.is_followed = entry.is_followed || tag.starts_with("master:") || tag.starts_with("shared:");
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
   return entry;
 }
 
@@ -144,6 +150,9 @@ class mount_check {
     }
     for (const mount_entry& each : inside_) {
       if (each.writable && !may_be_written(each)) note(shown_path(each.root) + " is at " + shown_path(each.point));
+    }
+    for (const mount_entry& each : inside_) {
+      if (each.is_followed) note("what is mounted at " + shown_path(each.point) + " later would appear there");
     }
     return wrong;
   }

@@ -20,7 +20,8 @@ struct mount_entry {
   std::string point;   ///< where
   bool writable = false;
   int id = 0;
-  int parent = 0;  ///< the mount that it lies in
+  int parent = 0;            ///< the mount that it lies in
+  bool is_followed = false;  ///< what is mounted below it elsewhere appears here too, or the other way round
 
   bool operator==(const mount_entry&) const = default;
 };
@@ -32,6 +33,7 @@ std::vector<mount_entry> parse_mount_table(std::string_view text);
 /// What another mount covers is out of reach, and does not count.
 /// - What may be written is a root, the private /tmp, a directory between, one of the sandbox's own file systems, or what this
 ///   host has mounted below a root.
+/// - Nothing that this host mounts from now on appears inside.
 /// - Each root, pin, protected path, private /tmp and mask lies where it should, is what it should be, and nothing lies over it.
 std::string find_wrong_mount(const isolation_plan& plan, const std::vector<mount_entry>& host,
                              const std::vector<mount_entry>& inside);

@@ -82,8 +82,11 @@ TEST_CASE("mount table: lines of the kernel") {
   const auto read = parse_mount_table(
       "36 35 98:0 /a\\040b /c\\134d rw,noatime master:1 - ext3 /dev/root rw\n"
       "nonsense\n"
-      "37 36 0:5 / /dev ro,nosuid shared:2 - tmpfs tmpfs rw\n");
-  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35}, {"0:5", "/", "/dev", false, 37, 36}});
+      "37 36 0:5 / /dev ro,nosuid shared:2 - tmpfs tmpfs rw\n"
+      "38 37 0:6 / /x rw unbindable - tmpfs master:1 rw\n");
+  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35, true},
+                      {"0:5", "/", "/dev", false, 37, 36, true},
+                      {"0:6", "/", "/x", true, 38, 37}});
 }
 
 TEST_CASE("mount table: a sandbox as planned is fine") { CHECK(wrong(good()).empty()); }
@@ -102,6 +105,15 @@ TEST_CASE("mount table: what is in place of a root, a pin, a protected path or /
     CHECK_FALSE(wrong(inside).empty());
     inside = good();
     inside.push_back({"8:1", "/victim", point, false});
+    CHECK_FALSE(wrong(inside).empty());
+  }
+}
+
+TEST_CASE("mount table: what this host mounts later must not appear") {
+  for (const char* point : {"/", "/home/u/w", "/proc/sys"}) {
+    CAPTURE(point);
+    table inside = good();
+    at(inside, point).is_followed = true;
     CHECK_FALSE(wrong(inside).empty());
   }
 }
