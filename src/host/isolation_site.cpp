@@ -10,6 +10,7 @@
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
 #include "isolation/mount_table.hpp"
+#include "isolation/reach.hpp"
 #include "isolation/roots_advice.hpp"
 #include "isolation/syscall_filter.hpp"
 #include "os/whole_file.hpp"
@@ -318,7 +319,7 @@ std::string find_wrong_mount(const prepared_sandbox& sandbox) {
     inside = parse_mount_table(whole_table(sandbox));
   }
   const auto host = parse_mount_table(whole_file("/proc/self/mountinfo"));
-  const std::string wrong = find_wrong_mount(sandbox.plan, host, inside);
+  const std::string wrong = find_wrong_mount(sandbox.plan, host, inside, is_barred);
   return wrong.empty() || why.empty() ? wrong : wrong + ": " + why;
 }
 

@@ -131,8 +131,9 @@ std::optional<mount_entry> source_of(const std::vector<mount_entry>& host, const
 
 class mount_check {
  public:
-  mount_check(const isolation_plan& plan, std::vector<mount_entry> host, std::vector<mount_entry> inside)
-      : plan_(plan), host_(std::move(host)), inside_(std::move(inside)) {}
+  mount_check(const isolation_plan& plan, std::vector<mount_entry> host, std::vector<mount_entry> inside,
+              const barred_path& is_barred)
+      : plan_(plan), host_(std::move(host)), inside_(std::move(inside)), is_barred_(is_barred) {}
 
   std::string run() const {
     std::string wrong;
@@ -193,19 +194,16 @@ class mount_check {
       const bool is_here = std::find(list->begin(), list->end(), entry.point) != list->end();
       if (is_here && is_source(entry.point)) return true;
     }
-    return is_mounted_below_root(entry);
-  }
-
-  /// A root brings with it what this host has mounted below.
-  bool is_mounted_below_root(const mount_entry& entry) const {
-    const bool is_below = directory_of(entry.point, plan_.roots) != nullptr;
+    // A root brings with it what this host has mounted below.
     const auto is_same = [&entry](const mount_entry& each) { return is_same_mount(each, entry); };
-    return is_below && std::any_of(host_.begin(), host_.end(), is_same);
+    if (std::none_of(host_.begin(), host_.end(), is_same)) return false;
+    return directory_of(entry.point, plan_.roots) != nullptr || (is_barred_ && is_barred_(entry.point));
   }
 
   const isolation_plan& plan_;
   const std::vector<mount_entry> host_;
   const std::vector<mount_entry> inside_;
+  const barred_path& is_barred_;
 };
 
 }  // namespace
@@ -221,8 +219,8 @@ std::vector<mount_entry> parse_mount_table(std::string_view text) {
 }
 
 std::string find_wrong_mount(const isolation_plan& plan, const std::vector<mount_entry>& host,
-                             const std::vector<mount_entry>& inside) {
-  return mount_check(plan, visible_mounts(host, true), seen_inside(host, inside)).run();
+                             const std::vector<mount_entry>& inside, const barred_path& is_barred) {
+  return mount_check(plan, visible_mounts(host, true), seen_inside(host, inside), is_barred).run();
 }
 
 }  // namespace berth

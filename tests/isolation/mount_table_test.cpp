@@ -137,6 +137,21 @@ TEST_CASE("mount table: nothing else of the host may be written, wherever it was
   }
 }
 
+TEST_CASE("mount table: what this host has where nobody of ours comes may be anything") {
+  table there = host;
+  there.push_back({"0:50", "/", "/var/lib/c/merged", true});
+  table inside = good();
+  inside.push_back({"0:50", "/", "/var/lib/c/merged", true});
+  const auto wrong_where = [&](const std::string& barred) {
+    const auto is_barred = [&barred](const std::string& path) { return path.starts_with(barred + "/"); };
+    return find_wrong_mount(plan(), mounted(there), mounted(inside), is_barred);
+  };
+  CHECK(wrong_where("/var/lib/c").empty());
+  CHECK(wrong_where("/var/lib/d") == "'/' is at '/var/lib/c/merged'");
+  inside.back().root = "/other";  // this host has it not there
+  CHECK_FALSE(wrong_where("/var/lib/c").empty());
+}
+
 TEST_CASE("mount table: what is covered is out of reach") {
   table inside = good();
   // The host has two at /proc, and something in the lower one; bwrap makes read-only what it sees.
