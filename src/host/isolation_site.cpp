@@ -15,6 +15,8 @@
 #include "isolation/syscall_filter.hpp"
 #include "os/whole_file.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -105,6 +107,16 @@ void or_start_failed(Function function) {
   }
 }
 
+/// Of this host's, those in a root or around it.
+std::vector<mount_entry> mounts_of(const std::vector<std::string>& roots) {
+  auto all = parse_mount_table(whole_file("/proc/self/mountinfo"));
+  std::erase_if(all, [&roots](const mount_entry& each) {
+    const auto around = [&each](const std::string& root) { return is_at_or_below(root, each.point); };
+    return directory_of(each.point, roots) == nullptr && std::none_of(roots.begin(), roots.end(), around);
+  });
+  return all;
+}
+
 /// Those that still are where they were; the first is the working directory.
 std::vector<std::string> standing(const std::vector<std::string>& roots, std::vector<std::string>& warnings) {
   std::vector<std::string> kept;
@@ -182,6 +194,7 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   roots_ = resolve_writable_roots(cwd, options);
   protect_below(fs::canonical(cwd).string());
   if (settings_.tmp() == tmp_kind::own) tmp_.emplace(tmp_surroundings{roots_, real_tmp_paths()});
+  mount_changes_.reset(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
   plan_again(warnings_);
 }
 
@@ -192,6 +205,12 @@ void isolation_site::protect_below(const std::string& cwd) {
     if (!each.starts_with('/')) all.push_back(cwd + "/" + each);
   }
   settings_.protected_paths(std::move(all));
+}
+
+bool isolation_site::still_holds() {
+  pollfd changes{mount_changes_.get(), POLLPRI, 0};
+  if (::poll(&changes, 1, 0) > 0) mounts_seen_ = mounts_of(plan_.roots);
+  return scope_ && look_at(plan_) == state_ && mounts_ == mounts_seen_;
 }
 
 isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) const {
@@ -215,7 +234,9 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
     if (make_plan(said_again) != plan && tries < most_tries) continue;
     warnings.insert(warnings.end(), said.begin(), said.end());
     make_mount_points(plan);
-    if (scope_ && plan == plan_ && state == state_) return;
+    mounts_seen_ = mounts_of(plan.roots);
+    if (scope_ && plan == plan_ && state == state_ && mounts_ == mounts_seen_) return;
+    mounts_ = mounts_seen_;
     scope_ = make_scope(plan, settings_.setting_name());
     plan_ = std::move(plan);
     state_ = std::move(state);

@@ -6,6 +6,7 @@
 #include "core/logger.hpp"
 #include "host/private_tmp.hpp"
 #include "host/resident_launch.hpp"
+#include "isolation/mount_table.hpp"
 #include "isolation/plan.hpp"
 #include "isolation/plan_state.hpp"
 #include "os/path_scope.hpp"
@@ -66,7 +67,7 @@ class isolation_site {
   void protect_below(const std::string& cwd);
   void plan_again(std::vector<std::string>& warnings);
   isolation_plan make_plan(std::vector<std::string>& warnings) const;
-  bool still_holds() const { return scope_ && look_at(plan_) == state_; }
+  bool still_holds();
 
   isolation_settings settings_;
   std::vector<std::string> warnings_;
@@ -75,6 +76,8 @@ class isolation_site {
   std::mutex mutex_;  // what follows is under it
   isolation_plan plan_;
   std::vector<path_state> state_;
+  unique_fd mount_changes_;                        ///< tells that this host has mounted something
+  std::vector<mount_entry> mounts_, mounts_seen_;  ///< what a sandbox that is open does not follow, as planned and now
   std::uint64_t number_ = 0;
   std::shared_ptr<const path_scope> scope_;
 };

@@ -180,9 +180,13 @@ class mount_check {
 
   bool may_be_written(const mount_entry& entry) const {
     if (directory_of("/", plan_.roots) != nullptr) return true;
+    if (is_at_or_below(entry.point, "/dev")) return true;  // in memory, with a few harmless devices
     const auto is_of_host = [&entry](const mount_entry& each) { return each.device == entry.device; };
-    if (std::none_of(host_.begin(), host_.end(), is_of_host)) return true;  // /proc, and what it has in memory
-    if (is_at_or_below(entry.point, "/dev")) return true;                   // a few harmless devices
+    if (std::none_of(host_.begin(), host_.end(), is_of_host)) {
+      // Its own, unless this host had it for a moment.
+      const auto& masks = plan_.masked_directories;
+      return entry.point == "/proc" || std::find(masks.begin(), masks.end(), entry.point) != masks.end();
+    }
     const auto is_source = [this, &entry](const std::string& path) {
       const auto wanted = source_of(host_, path);
       return wanted && wanted->device == entry.device && wanted->root == entry.root;

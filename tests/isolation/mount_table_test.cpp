@@ -129,6 +129,7 @@ TEST_CASE("mount table: nothing else of the host may be written, wherever it was
                                        {"8:2", "/@home/u/w", "/elsewhere", true},
                                        {"8:2", "/@home", "/home", true},
                                        {"0:40", "/", "/disk", true},
+                                       {"0:77", "/", "/gone", true},
                                        {"0:5", "/", "/run", true}}) {
     CAPTURE(more.point);
     table inside = good();
