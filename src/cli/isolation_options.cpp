@@ -48,13 +48,20 @@ void check_paths(const words& paths, const char* option) {
   }
 }
 
+/// By its own name, or the home directory as HOME has it: not over a link, which a command may have put there.
+bool is_named_in_full(const std::string& path, const std::string& real) {
+  std::string plain = absolute(path);
+  while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  return path.starts_with('/') && (plain == real || plain == home_directory());
+}
+
 /// What holds the home directory may be written only where the user wrote it so: one line in a shell's files runs later, outside.
 bool allows_wide_roots(const words& writable, const std::string& cwd) {
   std::vector<std::string> named;
   for (const std::string& each : writable) {
     const std::string real = real_path(absolute(each));
     if (real.empty() || !is_wide_root(real)) continue;
-    if (!each.starts_with('/'))
+    if (!is_named_in_full(each, real))
       throw usage_error(
           fmt::format("--writable {}: {} is the home directory or above it; write it so if you mean it", each, real));
     named.push_back(real);

@@ -4,12 +4,12 @@
 #include "isolation/denial_lines.hpp"
 #include "isolation/hint.hpp"
 #include "isolation/home.hpp"
+#include "isolation/reach.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -27,14 +27,6 @@ constexpr std::chrono::seconds answers_take{2};
 bool is_there(const std::string& path) {
   struct stat about {};
   return ::lstat(path.c_str(), &about) == 0;
-}
-
-bool is_in_group(gid_t group) {
-  if (group == ::getegid()) return true;
-  const int count = ::getgroups(0, nullptr);
-  std::vector<gid_t> all(static_cast<std::size_t>(std::max(count, 0)));
-  if (::getgroups(count, all.data()) != count) return false;
-  return std::find(all.begin(), all.end(), group) != all.end();
 }
 
 /// As the mode says it. In a sandbox root has no more rights than that, and no setting gives it more.

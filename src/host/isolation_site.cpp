@@ -10,15 +10,22 @@
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
 #include "isolation/mount_table.hpp"
+#include "isolation/reach.hpp"
 #include "isolation/roots_advice.hpp"
 #include "isolation/syscall_filter.hpp"
 #include "os/whole_file.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -35,6 +42,7 @@ constexpr int arguments_fd = 4;
 constexpr int filter_fd = 5;
 constexpr int image_fd = 6;
 constexpr int mounts_fd = 7;
+constexpr int namespace_fd = 8;
 
 /// Collects lines: the user's hook is called on another thread.
 log_function collect_into(std::vector<std::string>& lines) {
@@ -99,6 +107,16 @@ void or_start_failed(Function function) {
   }
 }
 
+/// Of this host's, those in a root or around it.
+std::vector<mount_entry> mounts_of(const std::vector<std::string>& roots) {
+  auto all = parse_mount_table(whole_file("/proc/self/mountinfo"));
+  std::erase_if(all, [&roots](const mount_entry& each) {
+    const auto around = [&each](const std::string& root) { return is_at_or_below(root, each.point); };
+    return directory_of(each.point, roots) == nullptr && std::none_of(roots.begin(), roots.end(), around);
+  });
+  return all;
+}
+
 /// Those that still are where they were; the first is the working directory.
 std::vector<std::string> standing(const std::vector<std::string>& roots, std::vector<std::string>& warnings) {
   std::vector<std::string> kept;
@@ -118,6 +136,53 @@ std::vector<std::string> standing(const std::vector<std::string>& roots, std::ve
   return kept;
 }
 
+std::string whole_table(const prepared_sandbox& sandbox) {
+  std::string table;
+  char bytes[4096];
+  for (ssize_t n; (n = ::pread(sandbox.mounts.get(), bytes, sizeof bytes, static_cast<off_t>(table.size()))) > 0;)
+    table.append(bytes, static_cast<std::size_t>(n));
+  return table;
+}
+
+/// What the resident has sent.
+unique_fd take_namespace(const prepared_sandbox& sandbox) {
+  char byte = 0;
+  iovec bytes{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t size = ::recvmsg(sandbox.namespace_in.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const cmsghdr* const header = size > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  int fd = -1;
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS) std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  return unique_fd(fd);
+}
+
+/// bwrap lets the sandbox follow what this host mounts, and nobody inside may change that: a process outside, which belongs to
+/// whom the sandbox's namespace does, may. It must have one thread. Empty, or why not.
+std::string seal_mounts(const prepared_sandbox& sandbox) {
+  constexpr std::chrono::seconds patience(10);
+  constexpr int in_helper[] = {3, 4};
+  const unique_fd name_space = take_namespace(sandbox);
+  if (!name_space) return "it is not known which namespace that is";
+  helper_options options;
+  options.argv = {"berth-resident", "seal", std::to_string(in_helper[0]), std::to_string(in_helper[1])};
+  options.env = std::vector<std::string>();
+  options.fds = {placed_fd{name_space.get(), in_helper[0]}, placed_fd{sandbox.mounts.get(), in_helper[1]}};
+  const helper_process helper = helper_process::start(resident_image(), options);
+  if (!helper.wait_blocking(patience)) {
+    helper.kill(SIGKILL);
+    helper.wait_blocking(patience);
+    return "this took too long";
+  }
+  const int status = *helper.status();
+  if (status == 0 || status == helper_process::status_unknown) return {};
+  return WIFEXITED(status) ? std::system_category().message(WEXITSTATUS(status)) : describe_wait_status(status);
+}
+
 }  // namespace
 
 isolation_site::isolation_site(isolation_settings settings, const std::string& cwd) : settings_(std::move(settings)) {
@@ -129,6 +194,7 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   roots_ = resolve_writable_roots(cwd, options);
   protect_below(fs::canonical(cwd).string());
   if (settings_.tmp() == tmp_kind::own) tmp_.emplace(tmp_surroundings{roots_, real_tmp_paths()});
+  mount_changes_.reset(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
   plan_again(warnings_);
 }
 
@@ -139,6 +205,12 @@ void isolation_site::protect_below(const std::string& cwd) {
     if (!each.starts_with('/')) all.push_back(cwd + "/" + each);
   }
   settings_.protected_paths(std::move(all));
+}
+
+bool isolation_site::still_holds() {
+  pollfd changes{mount_changes_.get(), POLLPRI, 0};
+  if (::poll(&changes, 1, 0) > 0) mounts_seen_ = mounts_of(plan_.roots);
+  return scope_ && look_at(plan_) == state_ && mounts_ == mounts_seen_;
 }
 
 isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) const {
@@ -162,7 +234,9 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
     if (make_plan(said_again) != plan && tries < most_tries) continue;
     warnings.insert(warnings.end(), said.begin(), said.end());
     make_mount_points(plan);
-    if (scope_ && plan == plan_ && state == state_) return;
+    mounts_seen_ = mounts_of(plan.roots);
+    if (scope_ && plan == plan_ && state == state_ && mounts_ == mounts_seen_) return;
+    mounts_ = mounts_seen_;
     scope_ = make_scope(plan, settings_.setting_name());
     plan_ = std::move(plan);
     state_ = std::move(state);
@@ -206,6 +280,10 @@ prepared_sandbox isolation_site::prepare(const std::vector<std::string>& env) {
     made.filter = make_syscall_filter(made.plan.unix_sockets);
     made.complaints = memory("bwrap-complaints");
     made.mounts = memory("mounts");
+    int ends[2];
+    check_syscall(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), "a connection to a sandbox");
+    made.namespace_in.reset(ends[0]);
+    made.namespace_out.reset(ends[1]);
   });
   return made;
 }
@@ -235,7 +313,8 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
                   memory_image::path(image_fd),
                   "isolated",
                   std::to_string(socket_fd),
-                  std::to_string(mounts_fd)};
+                  std::to_string(mounts_fd),
+                  std::to_string(namespace_fd)};
   // What commands inherit must not reach bwrap: LD_PRELOAD would run in it, outside.
   options.env = std::vector<std::string>();
   options.fds = {placed_fd{its.get(), socket_fd},
@@ -243,7 +322,8 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
                  placed_fd{sandbox.filter.get(), filter_fd},
                  placed_fd{resident_image().fd(), image_fd},
                  placed_fd{sandbox.complaints.get(), 2},
-                 placed_fd{sandbox.mounts.get(), mounts_fd}};
+                 placed_fd{sandbox.mounts.get(), mounts_fd},
+                 placed_fd{sandbox.namespace_out.get(), namespace_fd}};
   try {
     helper_process process = helper_process::start(sandbox.program, options);
     return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
@@ -253,12 +333,15 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
 }
 
 std::string find_wrong_mount(const prepared_sandbox& sandbox) {
-  std::string inside;
-  char bytes[4096];
-  for (ssize_t n; (n = ::pread(sandbox.mounts.get(), bytes, sizeof bytes, static_cast<off_t>(inside.size()))) > 0;)
-    inside.append(bytes, static_cast<std::size_t>(n));
+  auto inside = parse_mount_table(whole_table(sandbox));
+  std::string why;
+  if (std::any_of(inside.begin(), inside.end(), [](const mount_entry& each) { return each.is_followed; })) {
+    why = seal_mounts(sandbox);
+    inside = parse_mount_table(whole_table(sandbox));
+  }
   const auto host = parse_mount_table(whole_file("/proc/self/mountinfo"));
-  return find_wrong_mount(sandbox.plan, host, parse_mount_table(inside));
+  const std::string wrong = find_wrong_mount(sandbox.plan, host, inside, is_barred);
+  return wrong.empty() || why.empty() ? wrong : wrong + ": " + why;
 }
 
 std::string explain_failure(const prepared_sandbox& sandbox, const error& failure) {

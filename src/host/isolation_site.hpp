@@ -6,6 +6,7 @@
 #include "core/logger.hpp"
 #include "host/private_tmp.hpp"
 #include "host/resident_launch.hpp"
+#include "isolation/mount_table.hpp"
 #include "isolation/plan.hpp"
 #include "isolation/plan_state.hpp"
 #include "os/path_scope.hpp"
@@ -29,9 +30,10 @@ struct prepared_sandbox {
   std::uint64_t number = 0;  ///< of the plan: see isolation_site::look
   unique_fd arguments;
   unique_fd filter;
-  unique_fd complaints;               ///< what bwrap writes to standard error
-  unique_fd mounts;                   ///< the table of mounts inside, before any command
-  std::vector<std::string> warnings;  ///< for the log
+  unique_fd complaints;                   ///< what bwrap writes to standard error
+  unique_fd mounts;                       ///< the table of mounts inside, before any command
+  unique_fd namespace_in, namespace_out;  ///< a connection for that which they are in
+  std::vector<std::string> warnings;      ///< for the log
 };
 
 /// May be used from several threads.
@@ -65,7 +67,7 @@ class isolation_site {
   void protect_below(const std::string& cwd);
   void plan_again(std::vector<std::string>& warnings);
   isolation_plan make_plan(std::vector<std::string>& warnings) const;
-  bool still_holds() const { return scope_ && look_at(plan_) == state_; }
+  bool still_holds();
 
   isolation_settings settings_;
   std::vector<std::string> warnings_;
@@ -74,6 +76,8 @@ class isolation_site {
   std::mutex mutex_;  // what follows is under it
   isolation_plan plan_;
   std::vector<path_state> state_;
+  unique_fd mount_changes_;                        ///< tells that this host has mounted something
+  std::vector<mount_entry> mounts_, mounts_seen_;  ///< what a sandbox that is open does not follow, as planned and now
   std::uint64_t number_ = 0;
   std::shared_ptr<const path_scope> scope_;
 };
@@ -83,7 +87,7 @@ class isolation_site {
 launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox);
 
 /// What bwrap has mounted against the plan, once the resident has answered; empty if nothing differs. Somebody may have moved
-/// directories meanwhile. Blocks.
+/// directories meanwhile. From then on nothing that this host mounts appears in the sandbox. Blocks.
 std::string find_wrong_mount(const prepared_sandbox& sandbox);
 
 /// The line for the caller of a command, from what bwrap wrote, or where it wrote nothing from how the launch failed. Blocks.

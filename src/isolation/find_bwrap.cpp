@@ -43,6 +43,23 @@ std::optional<std::string> objection(const std::string& path) {
   return std::string();
 }
 
+/// May a command choose what is run? The folder, or a link on the way to the program, can lie below a root by another name.
+bool is_led_by_commands(const std::string& folder, const std::vector<std::string>& roots) {
+  constexpr int most_links = 40;
+  fs::path at = fs::path(folder) / "bwrap";
+  for (int links = 0; links < most_links; ++links) {
+    std::error_code code;
+    const fs::path above = fs::canonical(at.parent_path(), code);
+    if (code) return true;
+    at = above / at.filename();
+    if (directory_of(at.string(), roots) != nullptr) return true;
+    const fs::path target = fs::read_symlink(at, code);
+    if (code) return false;
+    at = above / target;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string find_bwrap(std::vector<std::string> roots) {
@@ -55,7 +72,7 @@ std::string find_bwrap(std::vector<std::string> roots) {
     if (code) continue;
     auto why = objection(real.string());
     if (!why) continue;
-    if (directory_of(real.string(), roots) != nullptr || directory_of(folder, roots) != nullptr)
+    if (directory_of(real.string(), roots) != nullptr || is_led_by_commands(folder, roots))
       why = "it lies below a writable root";
     if (why->empty()) return real.string();
     if (refused.empty()) refused = shown_path(real.string()) + " is not used: " + *why;

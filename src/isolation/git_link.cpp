@@ -1,7 +1,16 @@
 #include "isolation/git_link.hpp"
 
+#include "berth/error.hpp"
+#include "core/shown_path.hpp"
+#include "os/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -12,14 +21,19 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t longest_line = 8192;
 
-/// The first line of a small regular file; empty where there is none.
+/// The first line of a small regular file; empty where there is none. A command may be at work there: it must not hold us up by a
+/// fifo in its place, nor by a lease, and what is under a lease is not taken for a file that says nothing.
 std::string first_line(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return {};
-  std::ifstream file(path, std::ios::binary);
+  const unique_fd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd && errno == EWOULDBLOCK)
+    throw error(make_error_code(errc::conflict), shown_path(path.string()) + ": under a lease");
+  struct stat found {};
+  if (!fd || ::fstat(fd.get(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
   std::string line(longest_line, '\0');
-  file.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(static_cast<std::size_t>(file.gcount()));
+  const ssize_t size = ::pread(fd.get(), line.data(), line.size(), 0);
+  line.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   line.resize(std::min(line.size(), line.find_first_of(std::string_view("\n\0", 2))));
   return line;
 }

@@ -54,6 +54,12 @@ std::optional<mount_entry> parse_line(std::string_view line) {
   entry.root = unescaped(field[3]);
   entry.point = unescaped(field[4]);
   entry.writable = has_word(field[5], "rw");
+  for (std::string_view tag; tag != "-" && !line.empty();) {
+    const auto end = std::min(line.find(' '), line.size());
+    tag = line.substr(0, end);
+    entry.is_followed = entry.is_followed || tag.starts_with("master:") || tag.starts_with("shared:");
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
   return entry;
 }
 
@@ -125,8 +131,9 @@ std::optional<mount_entry> source_of(const std::vector<mount_entry>& host, const
 
 class mount_check {
  public:
-  mount_check(const isolation_plan& plan, std::vector<mount_entry> host, std::vector<mount_entry> inside)
-      : plan_(plan), host_(std::move(host)), inside_(std::move(inside)) {}
+  mount_check(const isolation_plan& plan, std::vector<mount_entry> host, std::vector<mount_entry> inside,
+              const barred_path& is_barred)
+      : plan_(plan), host_(std::move(host)), inside_(std::move(inside)), is_barred_(is_barred) {}
 
   std::string run() const {
     std::string wrong;
@@ -144,6 +151,9 @@ class mount_check {
     }
     for (const mount_entry& each : inside_) {
       if (each.writable && !may_be_written(each)) note(shown_path(each.root) + " is at " + shown_path(each.point));
+    }
+    for (const mount_entry& each : inside_) {
+      if (each.is_followed) note("what is mounted at " + shown_path(each.point) + " later would appear there");
     }
     return wrong;
   }
@@ -170,9 +180,13 @@ class mount_check {
 
   bool may_be_written(const mount_entry& entry) const {
     if (directory_of("/", plan_.roots) != nullptr) return true;
+    if (is_at_or_below(entry.point, "/dev")) return true;  // in memory, with a few harmless devices
     const auto is_of_host = [&entry](const mount_entry& each) { return each.device == entry.device; };
-    if (std::none_of(host_.begin(), host_.end(), is_of_host)) return true;  // /proc, and what it has in memory
-    if (is_at_or_below(entry.point, "/dev")) return true;                   // a few harmless devices
+    if (std::none_of(host_.begin(), host_.end(), is_of_host)) {
+      // Its own, unless this host had it for a moment.
+      const auto& masks = plan_.masked_directories;
+      return entry.point == "/proc" || std::find(masks.begin(), masks.end(), entry.point) != masks.end();
+    }
     const auto is_source = [this, &entry](const std::string& path) {
       const auto wanted = source_of(host_, path);
       return wanted && wanted->device == entry.device && wanted->root == entry.root;
@@ -184,19 +198,16 @@ class mount_check {
       const bool is_here = std::find(list->begin(), list->end(), entry.point) != list->end();
       if (is_here && is_source(entry.point)) return true;
     }
-    return is_mounted_below_root(entry);
-  }
-
-  /// A root brings with it what this host has mounted below.
-  bool is_mounted_below_root(const mount_entry& entry) const {
-    const bool is_below = directory_of(entry.point, plan_.roots) != nullptr;
+    // A root brings with it what this host has mounted below.
     const auto is_same = [&entry](const mount_entry& each) { return is_same_mount(each, entry); };
-    return is_below && std::any_of(host_.begin(), host_.end(), is_same);
+    if (std::none_of(host_.begin(), host_.end(), is_same)) return false;
+    return directory_of(entry.point, plan_.roots) != nullptr || (is_barred_ && is_barred_(entry.point));
   }
 
   const isolation_plan& plan_;
   const std::vector<mount_entry> host_;
   const std::vector<mount_entry> inside_;
+  const barred_path& is_barred_;
 };
 
 }  // namespace
@@ -212,8 +223,8 @@ std::vector<mount_entry> parse_mount_table(std::string_view text) {
 }
 
 std::string find_wrong_mount(const isolation_plan& plan, const std::vector<mount_entry>& host,
-                             const std::vector<mount_entry>& inside) {
-  return mount_check(plan, visible_mounts(host, true), seen_inside(host, inside)).run();
+                             const std::vector<mount_entry>& inside, const barred_path& is_barred) {
+  return mount_check(plan, visible_mounts(host, true), seen_inside(host, inside), is_barred).run();
 }
 
 }  // namespace berth

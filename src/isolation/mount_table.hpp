@@ -7,6 +7,7 @@
 
 #include "isolation/plan.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,8 @@ struct mount_entry {
   std::string point;   ///< where
   bool writable = false;
   int id = 0;
-  int parent = 0;  ///< the mount that it lies in
+  int parent = 0;            ///< the mount that it lies in
+  bool is_followed = false;  ///< what is mounted below it elsewhere appears here too, or the other way round
 
   bool operator==(const mount_entry&) const = default;
 };
@@ -28,12 +30,16 @@ struct mount_entry {
 /// Lines that cannot be read are left out.
 std::vector<mount_entry> parse_mount_table(std::string_view text);
 
+/// See reach.hpp; none: nothing is.
+using barred_path = std::function<bool(const std::string&)>;
+
 /// What differs from the plan, for a message; empty if nothing does. `inside` is the table of the sandbox, `host` that of this process.
 /// What another mount covers is out of reach, and does not count.
-/// - What may be written is a root, the private /tmp, a directory between, one of the sandbox's own file systems, or what this
-///   host has mounted below a root.
+/// - What may be written is a root, the private /tmp, a directory between, one of the sandbox's own file systems, what this host has
+///   mounted below a root, or what it has where this user does not come: bwrap neither, to make it read-only.
+/// - Nothing that this host mounts from now on appears inside.
 /// - Each root, pin, protected path, private /tmp and mask lies where it should, is what it should be, and nothing lies over it.
 std::string find_wrong_mount(const isolation_plan& plan, const std::vector<mount_entry>& host,
-                             const std::vector<mount_entry>& inside);
+                             const std::vector<mount_entry>& inside, const barred_path& is_barred = {});
 
 }  // namespace berth

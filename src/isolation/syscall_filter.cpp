@@ -196,6 +196,13 @@ void refuse_hold_of_resident(filter_builder& filter) {
   }
 }
 
+/// Whoever opens a file under a lease waits, for 45 seconds as a rule: any file of this user, and any program.
+void refuse_leases(filter_builder& filter) {
+  constexpr std::uint64_t set_lease = 1024;
+  constexpr std::uint64_t set_delegation = 1040;  // Linux 6.19
+  for (const std::uint64_t each : {set_lease, set_delegation}) filter.refuse("fcntl", {is_word(1, each)});
+}
+
 void refuse_sockets(filter_builder& filter, access_rule unix_sockets) {
   constexpr std::uint64_t unix_family = 1;
   constexpr std::uint64_t packet_family = 17;
@@ -219,6 +226,7 @@ unique_fd make_syscall_filter(access_rule unix_sockets, filter_architecture whic
   refuse_setuid(filter);
   refuse_terminal_input(filter);
   refuse_hold_of_resident(filter);
+  refuse_leases(filter);
   refuse_sockets(filter, unix_sockets);
   return filter.program();
 }

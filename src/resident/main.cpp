@@ -1,6 +1,7 @@
 /// berth-resident: starts and ends the commands of one place for its owner. docs/resident.md says how it speaks.
 
 #include "resident/file_verbs.hpp"
+#include "resident/mounts.hpp"
 #include "resident/place.hpp"
 #include "resident/raw_syscall.hpp"
 #include "resident/session.hpp"
@@ -39,16 +40,6 @@ void fill_standard() {
   }
 }
 
-/// What the owner holds against what it wanted, while no command has run yet.
-void copy_mount_table(int to) {
-  const int table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-  char bytes[4096];
-  for (ssize_t n; (n = read(table, bytes, sizeof bytes)) > 0;) {
-    if (write(to, bytes, static_cast<size_t>(n)) != n) break;
-  }
-  close(table);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,19 +47,22 @@ int main(int argc, char** argv) {
   using berth::resident::surroundings;
   if (argc >= 2 && strcmp(argv[1], berth::wire::file_word) == 0)
     return berth::resident::run_file_verb(argc - 2, argv + 2);
+  if (argc == 4 && strcmp(argv[1], "seal") == 0) return berth::resident::seal_mounts(atoi(argv[2]), atoi(argv[3]));
   const bool is_place = argc == 3 && strcmp(argv[1], "place") == 0;
-  const bool is_isolated = argc == 4 && strcmp(argv[1], "isolated") == 0;
+  const bool is_isolated = argc == 5 && strcmp(argv[1], "isolated") == 0;
   const bool has_number = is_isolated || (argc == 3 && strcmp(argv[1], "socket") == 0);
   if (!is_place && !has_number && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
     write_line(
-        "usage: berth-resident socket FD | isolated FD TABLE_FD | stdio | place SOCKET\nStarted by the berth library; "
-        "not "
-        "for use by hand.\n");
+        "usage: berth-resident socket FD | isolated FD TABLE_FD SOCKET_FD | seal NAMESPACE_FD TABLE_FD | stdio |\n"
+        "       place SOCKET\nStarted by the berth library; not for use by hand.\n");
     return 2;
   }
   fill_standard();
   default_signals();
-  if (is_isolated) copy_mount_table(atoi(argv[3]));
+  if (is_isolated) {
+    berth::resident::copy_mount_table(atoi(argv[3]));
+    berth::resident::send_mount_namespace(atoi(argv[4]));
+  }
   int in = 0;
   int out = 1;
   const int joined = is_place ? berth::resident::join_socket(argv[2]) : -1;

@@ -5,6 +5,7 @@
 #include "core/json.hpp"
 #include "support/skipping.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <pwd.h>
 #include <unistd.h>
@@ -75,6 +76,20 @@ TEST_CASE("isolation arguments: mistakes are told") {
   CHECK(mistake_in({"--protect", ""}) == "--protect: an empty path");
   CHECK(mistake_in({"--private-tmp", "--host-tmp"}) == "--private-tmp and --host-tmp cannot both be");
   CHECK(mistake_in({"--isolate", "--cwd", "/"}).starts_with("--isolate: / is the home directory or above it"));
+}
+
+TEST_CASE("isolation arguments: what a link leads to is not named in full") {
+  const temp_dir at;
+  std::filesystem::create_directory_symlink("/", at / "link");
+  for (const std::string& each : {at / "link", at / "link/", std::string("/proc/self/root")}) {
+    CHECK(mistake_in({"--writable", each}).starts_with("--writable " + each + ": / is the home directory or above it"));
+  }
+  CHECK(isolation({"--writable", "/"})->allows_wide_roots());
+  CHECK(isolation({"--writable", "//"})->allows_wide_roots());
+  const variable_is home("HOME", at / "home");
+  std::filesystem::create_directory(at / "real");
+  std::filesystem::create_directory_symlink("real", at / "home");
+  for (const char* each : {"home", "home/", "real"}) CHECK(isolation({"--writable", at / each})->allows_wide_roots());
 }
 
 TEST_CASE("isolation: the home directory may be written only where it is named in full") {

@@ -7,9 +7,11 @@
 
 #include <berth/error.hpp>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -86,6 +88,25 @@ TEST_CASE("private tmp: it is ours, locked, and goes with its object, whatever i
   }
   CHECK(private_directories(at.path()).empty());
   CHECK(read_whole_file(outside / "f") == "out");
+}
+
+TEST_CASE("private tmp: a tree that is deeper than there are descriptors goes too") {
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{256, before.rlim_max};
+  {
+    const private_tmp tmp({});
+    unique_fd deep(::open(tmp.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    for (int i = 0; i < 1000; ++i) {
+      REQUIRE(::mkdirat(deep.get(), "d", 0700) == 0);
+      deep.reset(::openat(deep.get(), "d", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    }
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  }
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(private_directories(at.path()).empty());
 }
 
 TEST_CASE("private tmp: it does not lie where commands could put a link in its place") {

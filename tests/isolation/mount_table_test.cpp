@@ -82,8 +82,11 @@ TEST_CASE("mount table: lines of the kernel") {
   const auto read = parse_mount_table(
       "36 35 98:0 /a\\040b /c\\134d rw,noatime master:1 - ext3 /dev/root rw\n"
       "nonsense\n"
-      "37 36 0:5 / /dev ro,nosuid shared:2 - tmpfs tmpfs rw\n");
-  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35}, {"0:5", "/", "/dev", false, 37, 36}});
+      "37 36 0:5 / /dev ro,nosuid shared:2 - tmpfs tmpfs rw\n"
+      "38 37 0:6 / /x rw unbindable - tmpfs master:1 rw\n");
+  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35, true},
+                      {"0:5", "/", "/dev", false, 37, 36, true},
+                      {"0:6", "/", "/x", true, 38, 37}});
 }
 
 TEST_CASE("mount table: a sandbox as planned is fine") { CHECK(wrong(good()).empty()); }
@@ -106,6 +109,15 @@ TEST_CASE("mount table: what is in place of a root, a pin, a protected path or /
   }
 }
 
+TEST_CASE("mount table: what this host mounts later must not appear") {
+  for (const char* point : {"/", "/home/u/w", "/proc/sys"}) {
+    CAPTURE(point);
+    table inside = good();
+    at(inside, point).is_followed = true;
+    CHECK_FALSE(wrong(inside).empty());
+  }
+}
+
 TEST_CASE("mount table: a protected path that may be written is no protection") {
   table inside = good();
   at(inside, "/home/u/w/.git/config").writable = true;
@@ -117,12 +129,28 @@ TEST_CASE("mount table: nothing else of the host may be written, wherever it was
                                        {"8:2", "/@home/u/w", "/elsewhere", true},
                                        {"8:2", "/@home", "/home", true},
                                        {"0:40", "/", "/disk", true},
+                                       {"0:77", "/", "/gone", true},
                                        {"0:5", "/", "/run", true}}) {
     CAPTURE(more.point);
     table inside = good();
     inside.push_back(more);
     CHECK_FALSE(wrong(inside).empty());
   }
+}
+
+TEST_CASE("mount table: what this host has where nobody of ours comes may be anything") {
+  table there = host;
+  there.push_back({"0:50", "/", "/var/lib/c/merged", true});
+  table inside = good();
+  inside.push_back({"0:50", "/", "/var/lib/c/merged", true});
+  const auto wrong_where = [&](const std::string& barred) {
+    const auto is_barred = [&barred](const std::string& path) { return path.starts_with(barred + "/"); };
+    return find_wrong_mount(plan(), mounted(there), mounted(inside), is_barred);
+  };
+  CHECK(wrong_where("/var/lib/c").empty());
+  CHECK(wrong_where("/var/lib/d") == "'/' is at '/var/lib/c/merged'");
+  inside.back().root = "/other";  // this host has it not there
+  CHECK_FALSE(wrong_where("/var/lib/c").empty());
 }
 
 TEST_CASE("mount table: what is covered is out of reach") {

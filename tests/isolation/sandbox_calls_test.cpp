@@ -66,6 +66,9 @@ attempt('raw', lambda: socket.socket(2, 3, 1))
 attempt('unix_pair', lambda: socket.socketpair())
 for name, kind in (('unix_datagrams', 2), ('unix_raw', 3), ('unix_datagrams_flags', 2 | 0o2000000)):
     attempt(name, lambda: socket.socketpair(1, kind))
+held = os.open('/etc/passwd', os.O_RDONLY)
+for name, how in (('lease', 1024), ('delegation', 1040)): call(name, 72, held, how, fcntl.F_RDLCK)
+call('lease_high', 72, held, 0x100000400, fcntl.F_RDLCK)
 master, slave = os.openpty()
 attempt('push_input', lambda: fcntl.ioctl(slave, 0x5412, b'x'))
 attempt('push_input_high', lambda: libc.ioctl(slave, ctypes.c_ulong(0x100005412), b'x') and (_ for _ in ()).throw(
@@ -151,6 +154,9 @@ TEST_CASE("filter: what reaches out of a sandbox, or around its limits, is refus
                                    "vsock",
                                    "packet",
                                    "raw",
+                                   "lease",
+                                   "lease_high",
+                                   "delegation",
                                    "push_input",
                                    "push_input_high",
                                    "unix_datagrams",

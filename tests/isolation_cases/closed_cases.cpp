@@ -63,6 +63,11 @@ TEST_CASE("isolation, closed: user namespaces are switched off") {
   check_self(apart("echo 0 >/proc/sys/user/max_user_namespaces", "closed 'max_user_namespaces is 0'"));
 }
 
+TEST_CASE("isolation: what this host mounts later is not there to be written") {
+  if (lacks("what this host mounts later")) return;
+  check_self(apart("mount --make-rshared /", "late"));
+}
+
 TEST_CASE("isolation, closed: PATH does not name it: it is found in its usual place") {
   if (lacks("PATH does not name it")) return;
   check_self("PATH=/none; $SELF works");

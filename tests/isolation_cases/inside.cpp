@@ -107,6 +107,36 @@ task<void> gone(asio::io_context& io) {
   co_await place.destroy(where);
 }
 
+/// Mounts of this host are shared here, as systemd has them everywhere.
+task<void> late(asio::io_context& io) {
+  const case_site site;
+  auto [place, where] = co_await open_site(io, site, sees_sites());
+  const auto writes = [](const std::string& into) { return command("echo x >" + into + "/new; ls " + into); };
+  const std::string path = site.outside() + "/late", below = site.root() + "/late";
+  for (const std::string& each : {path, below}) fs::create_directory(each);
+  const exec_result before = co_await place.exec(where, writes(path));
+  expect(before.std_err.find("Read-only file system") != std::string::npos, "a sandbox: " + before.std_err);
+  command waits = command("echo up; cat; echo x >" + below + "/old; ls " + below).input_stream();
+  process running = co_await place.exec_stream(where, std::move(waits));
+  (void)co_await running.next();
+  for (const std::string& each : {path, below})
+    expect(std::system(("mount -t tmpfs -o mode=777 late " + each).c_str()) == 0, "a file system can be mounted");
+  const exec_result after = co_await place.exec(where, writes(path));
+  expect(!fs::exists(path + "/new"), "it was written: " + after.std_out + after.std_err);
+  co_await running.close_stdin();
+  const exit_status ended = co_await running.wait();
+  expect(ended.ok() && !fs::exists(below + "/old"), "what runs does not get it either");
+  const exec_result fresh = co_await place.exec(where, writes(below));
+  expect(fresh.std_out == "new\n" && fs::exists(below + "/new"), "a later command has it in a root: " + fresh.std_err);
+  const handle other = co_await place.spawn();
+  const exec_result anew = co_await place.exec(other, writes(path));
+  expect(anew.std_err.find("Read-only file system") != std::string::npos, "it is read-only: " + anew.std_err);
+  const exec_result own = co_await place.exec(other, writes(below));
+  expect(own.std_out == "new\n" && fs::exists(below + "/new"), "a root has it: " + own.std_err);
+  co_await place.destroy(other);
+  co_await place.destroy(where);
+}
+
 task<void> own(asio::io_context& io) {
   const case_site site;
   auto [place, where] = co_await open_site(io, site);
@@ -158,6 +188,8 @@ int run_inside(const std::vector<std::string>& words) {
       run(io, work_inside(io));
     } else if (verb == "gone") {
       run(io, gone(io));
+    } else if (verb == "late") {
+      run(io, late(io));
     } else if (verb == "owner") {
       run(io, own(io));
     } else {

@@ -25,6 +25,7 @@ std::string self_path();
 ///   closed CAUSE   every kind of command ends with 127 and names the cause, nothing runs, and files can be read
 ///   works          a command runs, and is in a sandbox
 ///   gone           case 64; in a mount namespace of its own
+///   late           what is mounted after a sandbox was opened does not reach into it; the caller made mounts shared
 ///   owner          has some commands, says "ready" and waits
 ///   filtered WORDS the same again under a filter that refuses mounts, as containers have it
 int run_inside(const std::vector<std::string>& words);
