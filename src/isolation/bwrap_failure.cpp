@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 namespace berth {
@@ -50,6 +51,14 @@ std::string cure(std::string_view line, const namespace_settings& settings) {
   return {};
 }
 
+/// For a terminal: a name in the complaint may hold anything.
+std::string plain(std::string_view line) {
+  std::string text = to_text(line);
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, '?');
+  return text;
+}
+
 }  // namespace
 
 namespace_settings read_namespace_settings() {
@@ -66,7 +75,7 @@ std::string explain_bwrap_failure(std::string_view complaint, const namespace_se
   if (complaint.starts_with(prefix)) complaint.remove_prefix(prefix.size());
   const std::string_view line = complaint.substr(0, std::min(complaint.find('\n'), longest));
   const std::string help = cure(line, settings);
-  std::string text = "[isolation] bwrap not usable: " + (line.empty() ? "it ended without a word" : to_text(line));
+  std::string text = "[isolation] bwrap not usable: " + (line.empty() ? "it ended without a word" : plain(line));
   if (!help.empty()) text += " (" + help + ")";
   return text + "; command was not run";
 }

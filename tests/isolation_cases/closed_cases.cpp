@@ -158,5 +158,10 @@ TEST_CASE("isolation, closed: what AppArmor does is told apart from a missing ri
   }
 }
 
+TEST_CASE("isolation, closed: a complaint with control characters is shown without them") {
+  const std::string text = explain_bwrap_failure("bwrap: Can't find /a\x1b[31mb\x07: gone\n", {});
+  CHECK(text.find("/a?[31mb?: gone") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace berth::test
