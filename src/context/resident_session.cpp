@@ -224,6 +224,18 @@ void resident_session::lose(const std::string& cause) {
   became_busy_.notify();
 }
 
+void resident_session::lose_to_memory(const std::string& cause) {
+  if (!lost_) ran_out_of_memory_ = true;
+  lose(cause);
+}
+
+void resident_session::obstruct(const std::string& why) {
+  if (lost_ || obstacle_ == why) return;
+  obstacle_ = why;
+  const auto all = commands_;  // one may go when it hears of it
+  for (const auto& [id, each] : all) each.sink->on_obstacle();
+}
+
 std::uint32_t resident_session::add(std::shared_ptr<frame_sink> sink) {
   if (++last_id_ == 0) throw error(make_error_code(errc::limit_exceeded), "a resident takes 4294967295 commands");
   commands_.emplace(last_id_, entry{std::move(sink)});

@@ -28,6 +28,8 @@ class frame_sink {
   virtual void on_frame(const wire::header& header, std::string_view payload, fd_batch fds) = 0;
   /// Nothing more will come.
   virtual void on_lost(const std::string& cause) = 0;
+  /// The resident is kept from answering, or is so no more.
+  virtual void on_obstacle() {}
 };
 
 /// A frame that can be sent.
@@ -71,6 +73,9 @@ class resident_session {
   // -- the end
   /// Every command is lost, and nothing can be sent any more. Only the first cause counts.
   void lose(const std::string& cause);
+  /// The same, where the kernel ended the whole place for want of memory, and with it every command.
+  void lose_to_memory(const std::string& cause);
+  bool ran_out_of_memory() const noexcept { return ran_out_of_memory_; }
   bool lost() const noexcept { return lost_.has_value(); }
   const std::string& cause() const { return *lost_; }
   /// Why the resident, or the codec, ended the connection; may be empty.
@@ -95,6 +100,11 @@ class resident_session {
   /// This process was forked off the one that made the session, and never executed. It shares the connection and the reactor's
   /// descriptor with that one, so nothing here may be sent or closed.
   bool is_copy() const noexcept { return owner_ != ::getpid(); }
+
+  // -- what keeps the resident from answering, while it lasts: then nobody waits for a kill to be confirmed
+  /// Empty: nothing any more.
+  void obstruct(const std::string& why);
+  const std::string& obstacle() const noexcept { return obstacle_; }
 
   // -- for the watchdog
   bool busy() const noexcept { return busy_count_ > 0; }
@@ -134,6 +144,8 @@ class resident_session {
   wire::welcome welcome_;
   std::optional<std::string> lost_;
   std::string complaint_;
+  std::string obstacle_;
+  bool ran_out_of_memory_ = false;
   event changed_;
 
   std::optional<resident_lease> lease_;

@@ -4,6 +4,7 @@
 #include "context/resident_image.hpp"
 #include "core/deadline.hpp"
 #include "docker/attached_channel.hpp"
+#include "docker/container_end.hpp"
 #include "docker/socket_offer.hpp"
 
 #include <exception>
@@ -106,6 +107,7 @@ class container_launch {
     link.log = options_.log;
     link.hello_timeout = std::chrono::seconds(30);
     if (leased) link.lease = options_.context.lease;
+    link.explain = [box = made_->box] { return explain_end(box); };
     return std::make_shared<resident_link>(executor_, std::move(link));
   }
 
