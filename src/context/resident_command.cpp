@@ -15,6 +15,10 @@ namespace {
 /// From the KILL to the answer, where something is known to keep the resident from it.
 constexpr std::chrono::milliseconds answer_takes{1000};
 
+/// Without a word of the resident that the output is at its end.
+constexpr std::chrono::seconds end_takes{10};
+constexpr std::chrono::milliseconds look_again{50};
+
 exit_status status_of(const wire::exited& end) {
   const int raw = static_cast<int>(end.wait_status);
   exit_status status = exit_status::exited(WEXITSTATUS(raw));
@@ -52,11 +56,34 @@ task<process_event> resident_command::next(std::shared_ptr<resident_command> sel
     if (self->is_unreachable() && now >= self->give_up_) self->on_lost("lost: " + self->session_->obstacle());
     auto there = self->take(look);
     if (there) co_return std::move(*there);
+    if (look && self->may_bring_output(now)) {
+      const bool heard = co_await self->changed_.wait_until(now + look_again);
+      if (!heard) co_return chunk(output_stream::std_out, std::string());  // it is not quiet
+      continue;
+    }
     if (look || std::exchange(self->plans_changed_, false)) co_return nothing_yet();
     self->arm();
     const auto wake = self->is_unreachable() ? std::min(until, self->give_up_) : until;
     (void)co_await self->changed_.wait_until(wake);
   }
+}
+
+/// Over a connection that is slow, or was cut, silence does not tell that the output is at its end for now: the resident does. It
+/// answers in order, and twice, since it may have waited for room before it read the last of a pipe.
+bool resident_command::may_bring_output(time_point now) {
+  constexpr int needed = 2;
+  if (!session_->leased() || !exited_ || lost_ || failed_ || streams_done() || answers_ >= needed) return false;
+  if (question_ != 0 && session_->answered() >= question_) {
+    question_ = 0;
+    if (++answers_ >= needed) return false;
+  }
+  if (question_ == 0) {
+    question_ = session_->ask();
+    asked_at_ = now;
+  }
+  if (now - std::max(asked_at_, session_->last_heard()) > end_takes)
+    on_lost("lost: the end of its output did not come");
+  return true;
 }
 
 bool resident_command::is_unreachable() const noexcept {
@@ -73,7 +100,11 @@ std::optional<process_event> resident_command::take(bool look) {
     return first;
   }
   if (streams_told_ && !lost_) return std::nullopt;
-  if (auto piece = take_chunk(look || lost_)) return process_event(std::move(*piece));
+  if (auto piece = take_chunk(look || lost_)) {
+    question_ = 0;
+    answers_ = 0;
+    return process_event(std::move(*piece));
+  }
   if (!streams_told_ && has_no_more_output()) {
     streams_told_ = true;
     return process_event(streams_ended());

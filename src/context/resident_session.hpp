@@ -28,8 +28,8 @@ class frame_sink {
   virtual void on_frame(const wire::header& header, std::string_view payload, fd_batch fds) = 0;
   /// Nothing more will come.
   virtual void on_lost(const std::string& cause) = 0;
-  /// The resident is kept from answering, or is so no more.
-  virtual void on_obstacle() {}
+  /// Something may have changed that concerns all: an obstacle, or the answer to a question.
+  virtual void on_news() {}
 };
 
 /// A frame that can be sent.
@@ -101,6 +101,10 @@ class resident_session {
   /// descriptor with that one, so nothing here may be sent or closed.
   bool is_copy() const noexcept { return owner_ != ::getpid(); }
 
+  /// A question whose answer comes behind all that the resident has sent before. Answered once `answered()` is not below.
+  std::uint64_t ask();
+  std::uint64_t answered() const noexcept { return answered_; }
+
   // -- what keeps the resident from answering, while it lasts: then nobody waits for a kill to be confirmed
   /// Empty: nothing any more.
   void obstruct(const std::string& why);
@@ -127,6 +131,7 @@ class resident_session {
   void dispatch(const wire::header& header, std::string_view payload, fd_batch fds);
   bool take_batch(const wire::header& header, fd_batch& into);
   bool broken(std::string why);
+  void tell_news();
   void send_ack();
 
   asio::any_io_executor executor_;
@@ -145,6 +150,8 @@ class resident_session {
   std::optional<std::string> lost_;
   std::string complaint_;
   std::string obstacle_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t answered_ = 0;
   bool ran_out_of_memory_ = false;
   event changed_;
 

@@ -63,7 +63,7 @@ task<resident_end> end_by_state(container box) {
     auto bounded = with_deadline(std::move(asking), state_takes);
     const std::optional<container_state> now = co_await std::move(bounded);
     if (!now) {
-      found.cause = "lost: the container was removed";
+      found.cause = container_was_removed;
     } else if (!now->running) {
       found.cause = "lost: the container ended with " + std::to_string(now->exit_code);
     }

@@ -29,6 +29,7 @@ constexpr std::chrono::milliseconds silence_to_attach{6000};
 constexpr int words_in_lease = 4;
 
 constexpr const char* is_paused = "the container is paused";
+constexpr const char* is_cut_off = "there is no connection to the container";
 
 }  // namespace
 
@@ -51,7 +52,10 @@ void place_keeper::ping() { session().send(make_number_frame(wire::frame_type::p
 task<void> place_keeper::lose(std::shared_ptr<place_keeper> self) {
   auto asking = explain_end(self->launched_->box);
   const resident_end end = co_await std::move(asking);
-  const std::string cause = end.cause.empty() ? "lost: the container ended" : end.cause;
+  std::string cause = end.cause.empty() ? "lost: the container ended" : end.cause;
+  // The events of a daemon go with it.
+  if (cause == container_was_removed && self->session().obstacle() == is_cut_off)
+    cause = "lost: the container ended while there was no connection to its daemon";
   if (self->session().lost()) co_return;
   self->log_.error("docker: " + cause);
   if (end.out_of_memory) {
@@ -100,7 +104,7 @@ task<bool> place_keeper::attach_again(std::shared_ptr<place_keeper> self) {
   } catch (const error& failure) {
     if (is_cancelled(failure.code())) throw;
     self->log_.info("docker: attaching again: " + std::string(failure.what()));
-    if (!self->session().lost()) self->obstruct("there is no connection to the container");
+    if (!self->session().lost()) self->obstruct(is_cut_off);
   }
   co_return false;
 }
@@ -157,7 +161,7 @@ task<void> place_keeper::find_out(std::shared_ptr<place_keeper> self, clock::dur
   } catch (const error& failure) {
     if (is_cancelled(failure.code())) throw;
     if (!session.leased()) co_return;  // the resident needs no daemon, and is slow
-    why = "there is no connection to the container";
+    why = is_cut_off;
   }
   if (session.lost() || session.is_cut()) co_return;
   self->obstruct(why);

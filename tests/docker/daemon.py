@@ -85,30 +85,35 @@ def make_bridge(world):
     world.bridge = name
     subprocess.run(["ip", "addr", "add", f"172.30.{number}.1/24", "dev", name], check=True, capture_output=True)
     subprocess.run(["ip", "link", "set", name, "up"], check=True, capture_output=True)
-    return name
 
 
-def start_daemon(world):
+def check_programs():
     missing = [each for each in ("dockerd", "containerd", "runc", "ip", "docker-registry", "htpasswd") if not shutil.which(each)]
     if missing or not os.path.exists("/bin/busybox"):
         raise Unable("not installed: " + ", ".join(missing or ["busybox"]))
     if os.geteuid() != 0:
         raise Unable("a daemon needs root")
-    try:
-        bridge = make_bridge(world)
-    except subprocess.CalledProcessError as failure:
-        raise Unable("no network bridge can be made: " + failure.stderr.decode().strip())
+
+
+def start_daemon(world, more=()):
+    """An Engine that answers, and its process. Once more after that has ended: the same daemon again."""
+    check_programs()
+    if not world.bridge:
+        try:
+            make_bridge(world)
+        except subprocess.CalledProcessError as failure:
+            raise Unable("no network bridge can be made: " + failure.stderr.decode().strip())
     address = world.path("docker.sock")
     words = ["dockerd", "--data-root", world.path("data"), "--exec-root", world.path("exec"), "-H", "unix://" + address,
-             "--pidfile", world.path("pid"), "-b", bridge, "--iptables=false", "--ip-forward=false", "--ip-masq=false"]
-    process = world.start("dockerd", words + tls_words(world))
+             "--pidfile", world.path("pid"), "-b", world.bridge, "--iptables=false", "--ip-forward=false", "--ip-masq=false"]
+    process = world.start("dockerd", words + list(more))
     engine = Engine(address)
     try:
         wait_for("dockerd", engine.is_up, process)
     except Unable as failure:
         raise Unable(f"{failure}: {world.last_words('dockerd')}")
     os.environ["BERTH_TEST_DOCKER"] = "unix://" + address
-    return engine
+    return engine, process
 
 
 def tls_words(world):
