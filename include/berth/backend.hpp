@@ -67,8 +67,8 @@ class BERTH_API backend_process {
   virtual ~backend_process() = default;
   /// As the command itself sees it; 0 where there is none.
   virtual std::int64_t pid() const noexcept = 0;
-  /// The next thing that happened, or nothing_yet once `until` has passed. What is there already comes even then: with a time
-  /// in the past it looks without waiting. Each event comes once; one caller at a time.
+  /// The next thing that happened, or nothing_yet once `until` has passed, or before. What is there already comes even then: with
+  /// a time in the past it looks without waiting. Each event comes once; one caller at a time.
   /// Cancel: ends the wait; no event is lost.
   virtual task<process_event> next(time_point until) = 0;
   /// Is it known here that the first process ended, whether next() has given that yet or not? It tells a command that ended by

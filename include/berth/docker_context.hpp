@@ -39,6 +39,7 @@ enum class mount_kind {
   tmpfs,
 };
 
+/// What a container sees at a path besides its image.
 struct docker_mount {
   mount_kind kind = mount_kind::bind;
   std::string source = {};  ///< empty for a tmpfs

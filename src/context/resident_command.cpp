@@ -12,11 +12,20 @@
 namespace berth {
 namespace {
 
+/// From the KILL to the answer, where something is known to keep the resident from it.
+constexpr std::chrono::milliseconds answer_takes{1000};
+
+/// Without a word of the resident that the output is at its end.
+constexpr std::chrono::seconds end_takes{10};
+constexpr std::chrono::milliseconds look_again{50};
+
 exit_status status_of(const wire::exited& end) {
   const int raw = static_cast<int>(end.wait_status);
   exit_status status = exit_status::exited(WEXITSTATUS(raw));
   if (WIFSIGNALED(raw)) status = exit_status::signaled(WTERMSIG(raw));
   const bool oom = (end.cgroup_events & wire::cgroup_oom_kill) != 0;
+  // A shell reports the signal of what it ran.
+  if (oom && !status.ok() && status.code() == 128 + SIGKILL) status.limit(limit_kind::memory);
   if (oom && status.signal() == SIGKILL) status = exit_status(end_reason::oom_killed, status.code(), SIGKILL);
   // A program that gets along with fewer processes has not ended by that.
   const bool refused = (end.cgroup_events & wire::cgroup_fork_refused) != 0;
@@ -42,14 +51,47 @@ void resident_command::begin() {
 
 task<process_event> resident_command::next(std::shared_ptr<resident_command> self, time_point until) {
   for (;;) {
-    const bool look = until != time_point::max() && std::chrono::steady_clock::now() >= until;
+    const auto now = std::chrono::steady_clock::now();
+    const bool look = until != time_point::max() && now >= until;
+    if (self->is_unreachable() && now >= self->give_up_) self->on_lost("lost: " + self->session_->obstacle());
     auto there = self->take(look);
     if (there) co_return std::move(*there);
-    if (look) co_return nothing_yet();
+    if (look && self->may_bring_output(now)) {
+      const bool heard = co_await self->changed_.wait_until(now + look_again);
+      if (!heard) co_return chunk(output_stream::std_out, std::string());  // it is not quiet
+      continue;
+    }
+    if (look || std::exchange(self->plans_changed_, false)) co_return nothing_yet();
     self->arm();
-    (void)co_await self->changed_.wait_until(until);
+    const auto wake = self->is_unreachable() ? std::min(until, self->give_up_) : until;
+    (void)co_await self->changed_.wait_until(wake);
   }
 }
+
+/// Over a connection that is slow, or was cut, silence does not tell that the output is at its end for now: the resident does. It
+/// answers in order, and twice, since it may have waited for room before it read the last of a pipe.
+bool resident_command::may_bring_output(time_point now) {
+  constexpr int needed = 2;
+  if (!session_->leased() || !exited_ || lost_ || failed_ || streams_done() || answers_ >= needed) return false;
+  if (question_ != 0 && session_->answered() >= question_) {
+    question_ = 0;
+    if (++answers_ >= needed) return false;
+  }
+  if (question_ == 0) {
+    question_ = session_->ask();
+    asked_at_ = now;
+  }
+  if (now - std::max(asked_at_, session_->last_heard()) > end_takes)
+    on_lost("lost: the end of its output did not come");
+  return true;
+}
+
+bool resident_command::is_unreachable() const noexcept {
+  return started_ && kill_asked_ && !lost_ && !session_->obstacle().empty();
+}
+
+/// What ran out of memory has said its last word; elsewhere a loss is no end of the output.
+bool resident_command::has_no_more_output() const { return streams_done() || (lost_ && session_->ran_out_of_memory()); }
 
 std::optional<process_event> resident_command::take(bool look) {
   if (!pending_.empty()) {
@@ -58,8 +100,12 @@ std::optional<process_event> resident_command::take(bool look) {
     return first;
   }
   if (streams_told_ && !lost_) return std::nullopt;
-  if (auto piece = take_chunk(look || lost_)) return process_event(std::move(*piece));
-  if (!streams_told_ && streams_done()) {
+  if (auto piece = take_chunk(look || lost_)) {
+    question_ = 0;
+    answers_ = 0;
+    return process_event(std::move(*piece));
+  }
+  if (!streams_told_ && has_no_more_output()) {
     streams_told_ = true;
     return process_event(streams_ended());
   }
@@ -80,7 +126,11 @@ void resident_command::kill(std::chrono::milliseconds grace) {
   kill_asked_ = true;
   note_busy();
   const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(grace.count(), 0));
+  constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
+  give_up_ = std::min(give_up_, std::chrono::steady_clock::now() + std::min(grace, longest) + answer_takes);
   session_->send(make_number_frame(wire::frame_type::kill, id_, time));
+  plans_changed_ = true;
+  changed_.notify();
 }
 
 task<std::vector<std::uint16_t>> resident_command::ports(std::shared_ptr<resident_command> self) {
@@ -208,6 +258,11 @@ void resident_command::on_lost(const std::string& cause) {
   if (lost_ || failed_) return;
   lost_ = true;
   cause_ = cause;
+  if (session_->ran_out_of_memory() && started_ && !exited_) {
+    exited_ = true;
+    exit_status status(end_reason::oom_killed, 128 + SIGKILL, SIGKILL, cause);
+    pending_.emplace_back(process_exited{std::move(status), {}});
+  }
   changed_.notify();
   wake_writers();
 }

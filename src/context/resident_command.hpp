@@ -45,6 +45,7 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
 
   void on_frame(const wire::header& header, std::string_view payload, fd_batch fds) final;
   void on_lost(const std::string& cause) final;
+  void on_news() final { changed_.notify(); }
 
  protected:
   /// Takes the streams that came with `started`; false if they are not there.
@@ -77,6 +78,9 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   void note_busy();
   void settle_descriptors();
   bool needs_kill() const noexcept;
+  bool is_unreachable() const noexcept;
+  bool has_no_more_output() const;
+  bool may_bring_output(time_point now);
 
   std::shared_ptr<resident_session> session_;
   start_request request_;
@@ -88,6 +92,13 @@ class resident_command : public frame_sink, public std::enable_shared_from_this<
   bool failed_ = false;
   bool exited_ = false;
   bool kill_asked_ = false;  ///< and not answered yet
+  time_point give_up_ =
+      time_point::max();  ///< when a kill is no longer waited for, if something keeps the resident from it
+  // Whether output that was sent before may still be on its way; begins anew with each piece.
+  std::uint64_t question_ = 0;  ///< that is asked now
+  int answers_ = 0;
+  time_point asked_at_{};
+  bool plans_changed_ = false;  ///< whoever waits decides anew for how long
   // The resident answers in the order of the questions.
   std::uint64_t ports_asked_ = 0;
   std::uint64_t ports_answered_ = 0;

@@ -160,9 +160,14 @@ bool resident_session::welcome(std::string_view payload) {
 
 bool resident_session::control(const wire::header& header, std::string_view payload) {
   switch (header.type) {
-    case wire::frame_type::pong:
+    case wire::frame_type::pong: {
       if (lease_) send_ack();
+      std::uint64_t question = 0;  // of who only wants to hear something
+      if (!wire::get_number(payload, question) || question <= answered_) return true;
+      answered_ = std::min(question, asked_);
+      tell_news();
       return true;
+    }
     case wire::frame_type::ack: {
       std::uint64_t bytes = 0;
       if (!lease_ || !wire::get_number(payload, bytes) || !lease_->acknowledged(bytes))
@@ -222,6 +227,27 @@ void resident_session::lose(const std::string& cause) {
   for (const auto& [id, each] : all) each.sink->on_lost(cause);
   changed_.notify();
   became_busy_.notify();
+}
+
+void resident_session::lose_to_memory(const std::string& cause) {
+  if (!lost_) ran_out_of_memory_ = true;
+  lose(cause);
+}
+
+void resident_session::obstruct(const std::string& why) {
+  if (lost_ || obstacle_ == why) return;
+  obstacle_ = why;
+  tell_news();
+}
+
+std::uint64_t resident_session::ask() {
+  send(make_number_frame(wire::frame_type::ping, 0, ++asked_));
+  return asked_;
+}
+
+void resident_session::tell_news() {
+  const auto all = commands_;  // one may go when it hears of it
+  for (const auto& [id, each] : all) each.sink->on_news();
 }
 
 std::uint32_t resident_session::add(std::shared_ptr<frame_sink> sink) {

@@ -28,6 +28,8 @@ class frame_sink {
   virtual void on_frame(const wire::header& header, std::string_view payload, fd_batch fds) = 0;
   /// Nothing more will come.
   virtual void on_lost(const std::string& cause) = 0;
+  /// Something may have changed that concerns all: an obstacle, or the answer to a question.
+  virtual void on_news() {}
 };
 
 /// A frame that can be sent.
@@ -71,6 +73,9 @@ class resident_session {
   // -- the end
   /// Every command is lost, and nothing can be sent any more. Only the first cause counts.
   void lose(const std::string& cause);
+  /// The same, where the kernel ended the whole place for want of memory, and with it every command.
+  void lose_to_memory(const std::string& cause);
+  bool ran_out_of_memory() const noexcept { return ran_out_of_memory_; }
   bool lost() const noexcept { return lost_.has_value(); }
   const std::string& cause() const { return *lost_; }
   /// Why the resident, or the codec, ended the connection; may be empty.
@@ -96,6 +101,15 @@ class resident_session {
   /// descriptor with that one, so nothing here may be sent or closed.
   bool is_copy() const noexcept { return owner_ != ::getpid(); }
 
+  /// A question whose answer comes behind all that the resident has sent before. Answered once `answered()` is not below.
+  std::uint64_t ask();
+  std::uint64_t answered() const noexcept { return answered_; }
+
+  // -- what keeps the resident from answering, while it lasts: then nobody waits for a kill to be confirmed
+  /// Empty: nothing any more.
+  void obstruct(const std::string& why);
+  const std::string& obstacle() const noexcept { return obstacle_; }
+
   // -- for the watchdog
   bool busy() const noexcept { return busy_count_ > 0; }
   event& became_busy() noexcept { return became_busy_; }
@@ -117,6 +131,7 @@ class resident_session {
   void dispatch(const wire::header& header, std::string_view payload, fd_batch fds);
   bool take_batch(const wire::header& header, fd_batch& into);
   bool broken(std::string why);
+  void tell_news();
   void send_ack();
 
   asio::any_io_executor executor_;
@@ -134,6 +149,10 @@ class resident_session {
   wire::welcome welcome_;
   std::optional<std::string> lost_;
   std::string complaint_;
+  std::string obstacle_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t answered_ = 0;
+  bool ran_out_of_memory_ = false;
   event changed_;
 
   std::optional<resident_lease> lease_;

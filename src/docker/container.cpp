@@ -1,11 +1,14 @@
 #include "docker/container.hpp"
 
 #include "berth/error.hpp"
+#include "core/deadline.hpp"
 
 #include <utility>
 
 namespace berth {
 namespace {
+
+constexpr std::chrono::seconds removal_takes{20};
 
 std::string path_of(const std::string& id, std::string_view what) {
   return "/containers/" + http::percent_encode(id) + std::string(what);
@@ -82,9 +85,12 @@ task<std::optional<container_state>> container::state() const { return state_of(
 
 task<void> container::remove_one(container self) {
   const engine_reply reply = co_await self.engine_->try_ask("DELETE", path_of(self.id_, "?force=1&v=1"));
-  // 409: AutoRemove is at it already.
-  const bool is_gone = reply.is_success() || reply.status() == 404 || reply.status() == 409;
-  if (!is_gone) throw engine_failure("removal of a container", reply.status(), reply.message());
+  if (reply.is_success() || reply.status() == 404) co_return;
+  if (reply.status() != 409) throw engine_failure("removal of a container", reply.status(), reply.message());
+  // AutoRemove is at it already, and not through yet.
+  auto removed = self.engine_->try_ask("POST", path_of(self.id_, "/wait?condition=removed"));
+  auto bounded = with_deadline(std::move(removed), removal_takes);
+  co_await std::move(bounded);
 }
 
 task<void> container::remove() const { return remove_one(*this); }

@@ -4,6 +4,7 @@
 #include "context/resident_image.hpp"
 #include "core/deadline.hpp"
 #include "docker/attached_channel.hpp"
+#include "docker/container_end.hpp"
 #include "docker/socket_offer.hpp"
 
 #include <exception>
@@ -26,6 +27,7 @@ class container_launch {
       : executor_(std::move(executor)), engine_(std::move(engine)), options_(std::move(options)) {}
 
   static task<std::shared_ptr<launched_container>> run(std::shared_ptr<container_launch> self) {
+    co_await choose_removal(self);
     co_await create(self);
     std::exception_ptr failure;
     try {
@@ -55,11 +57,20 @@ class container_launch {
     fittings.volume = resident_directory;
     fittings.labels = options_.labels;
     fittings.stdin_open = true;
+    fittings.auto_remove = auto_remove_;
     if (offer_) {
       fittings.socket_directory = offer_->path();
       fittings.socket_target = socket_in_container;
     }
     return container_spec(options_.context, fittings);
+  }
+
+  /// Docker before 25.0 kills what it should remove later when it is started again, though live-restore had kept that alive.
+  static task<void> choose_removal(std::shared_ptr<container_launch> self) {
+    constexpr api_version mended{1, 44};
+    if (self->engine_->is_podman() || self->engine_->version() >= mended) co_return;
+    const json info = co_await self->engine_->ask("GET", "/info");
+    self->auto_remove_ = !info["LiveRestoreEnabled"].if_bool().value_or(false);
   }
 
   /// A daemon that is not on this host does not find the socket there.
@@ -106,6 +117,7 @@ class container_launch {
     link.log = options_.log;
     link.hello_timeout = std::chrono::seconds(30);
     if (leased) link.lease = options_.context.lease;
+    link.explain = [box = made_->box] { return explain_end(box); };
     return std::make_shared<resident_link>(executor_, std::move(link));
   }
 
@@ -113,6 +125,7 @@ class container_launch {
   std::shared_ptr<docker_engine> engine_;
   container_launch_options options_;
   std::optional<socket_offer> offer_;
+  bool auto_remove_ = true;
   std::shared_ptr<launched_container> made_;
 };
 

@@ -99,7 +99,7 @@ json_object host_config(const docker_context_options& options, const container_f
   if (!options.cap_drop.empty()) host.set("CapDrop", texts(options.cap_drop));
   if (!options.security_opt.empty()) host.set("SecurityOpt", texts(options.security_opt));
   if (fittings.init) host.set("Init", true);
-  host.set("AutoRemove", true);
+  host.set("AutoRemove", fittings.auto_remove);
   // What the first process prints is our own protocol.
   host.set("LogConfig", json_object{{"Type", "none"}});
   return host;

@@ -25,6 +25,8 @@ struct container_fittings {
   bool stdin_open = false;
   /// A process 1 of the daemon that reaps, where the first process is not ours.
   bool init = false;
+  /// The daemon removes it once its first process has ended.
+  bool auto_remove = true;
 };
 
 /// Looks for what cannot be. Errors: invalid_argument naming the option.

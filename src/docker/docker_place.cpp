@@ -1,33 +1,11 @@
 #include "docker/docker_place.hpp"
 
 #include "berth/error.hpp"
-#include "core/deadline.hpp"
+#include "docker/place_keeper.hpp"
 
-#include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
-
-#include <algorithm>
 #include <utility>
 
 namespace berth {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto answer_takes = 10s;
-constexpr std::chrono::milliseconds first_pause{50};
-constexpr std::chrono::milliseconds longest_pause{2000};
-
-std::string describe(const std::optional<container_state>& state) {
-  if (!state) return "the container was removed";
-  if (state->oom_killed) return "the container was ended for want of memory";
-  if (state->paused) return "the container is paused";
-  if (!state->running) return "the container ended with " + std::to_string(state->exit_code);
-  return {};
-}
-
-}  // namespace
-
 struct docker_place::state {
   state(asio::any_io_executor e, std::shared_ptr<launched_container> l, logger g)
       : executor(std::move(e)), launched(std::move(l)), log(std::move(g)) {}
@@ -45,7 +23,9 @@ docker_place::docker_place(asio::any_io_executor executor, std::shared_ptr<launc
     : state_(std::make_shared<state>(executor, std::move(launched), std::move(log))),
       group_(std::make_shared<task_group>(executor)),
       files_(starter_of(state_)) {
-  if (state_->launched->transport == resident_transport::framed) group_->spawn(keep_attached(state_));
+  const auto keeper = std::make_shared<place_keeper>(executor, state_->launched, state_->log);
+  group_->spawn(place_keeper::watch(keeper));
+  if (state_->launched->transport == resident_transport::framed) group_->spawn(place_keeper::keep_attached(keeper));
 }
 
 docker_place::~docker_place() {
@@ -54,42 +34,6 @@ docker_place::~docker_place() {
 }
 
 const container& docker_place::box() const noexcept { return state_->launched->box; }
-
-/// Whether the connection or the container has ended cannot be seen from the stream: the daemon is asked.
-task<void> docker_place::keep_attached(std::shared_ptr<state> self) {
-  for (;;) {
-    co_await self->link().detached();
-    auto pause = first_pause;
-    while (!self->link().lost() && !self->destroyed) {
-      const bool attached = co_await attach_again(self);
-      if (attached) break;
-      asio::steady_timer timer(self->executor, pause);
-      co_await timer.async_wait(asio::use_awaitable);
-      pause = std::min(pause * 2, longest_pause);
-    }
-    if (self->link().lost() || self->destroyed) co_return;
-  }
-}
-
-task<bool> docker_place::attach_again(std::shared_ptr<state> self) {
-  try {
-    auto asking = self->launched->box.state();
-    auto bounded = with_deadline(std::move(asking), answer_takes);
-    const std::optional<container_state> now = co_await std::move(bounded);
-    if (!now || (!now->running && !now->paused)) {
-      self->link().session()->lose("lost: " + describe(now));
-      co_return false;
-    }
-    auto attaching = attach_resident(self->executor, self->launched, self->log);
-    auto in_time = with_deadline(std::move(attaching), answer_takes);
-    co_await std::move(in_time);
-    co_return true;
-  } catch (const error& failure) {
-    if (is_cancelled(failure.code())) throw;
-    self->log.info("docker: attaching again: " + std::string(failure.what()));
-  }
-  co_return false;
-}
 
 command_starter docker_place::starter_of(std::shared_ptr<state> self) {
   return [self](command what) {

@@ -28,9 +28,6 @@ class docker_place final : public backend_place {
  private:
   struct state;
   static command_starter starter_of(std::shared_ptr<state> self);
-  static task<void> keep_attached(std::shared_ptr<state> self);
-  static task<bool> attach_again(std::shared_ptr<state> self);
-  static task<void> tell_end(std::shared_ptr<state> self);
   static task<void> destroy_all(std::shared_ptr<state> self, std::shared_ptr<task_group> group);
 
   std::shared_ptr<state> state_;

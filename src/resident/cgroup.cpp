@@ -43,20 +43,6 @@ bool write_number(const cgroup& g, const char* name, std::uint64_t number) {
   return write_file(g, name, text);
 }
 
-/// What stands behind `key` in lines of "key number"; 0 where there is none.
-std::uint64_t number_in(int fd, const char* key) {
-  char text[1024];
-  const ssize_t size = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
-  if (size <= 0) return 0;
-  text[size] = '\0';
-  const std::size_t length = strlen(key);
-  for (const char* line = text; line != nullptr; line = strchr(line, '\n')) {
-    if (*line == '\n') ++line;
-    if (strncmp(line, key, length) == 0 && line[length] == ' ') return strtoull(line + length, nullptr, 10);
-  }
-  return 0;
-}
-
 std::uint64_t count_of(const cgroup& g, const char* file, const char* key) {
   const int fd = open_file(g, file, O_RDONLY);
   const std::uint64_t count = number_in(fd, key);
@@ -93,6 +79,19 @@ bool remove_tree(char* path, std::size_t size, std::size_t room) {
 }
 
 }  // namespace
+
+std::uint64_t number_in(int fd, const char* key) {
+  char text[1024];
+  const ssize_t size = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  const std::size_t length = strlen(key);
+  for (const char* line = text; line != nullptr; line = strchr(line, '\n')) {
+    if (*line == '\n') ++line;
+    if (strncmp(line, key, length) == 0 && line[length] == ' ') return strtoull(line + length, nullptr, 10);
+  }
+  return 0;
+}
 
 cgroup* make_cgroup(const wire::start& request, std::uint32_t nonce, std::uint32_t id) {
   const std::size_t room = request.cgroup.size() + 48;

@@ -30,6 +30,8 @@ int open_procs(const cgroup& g);
 bool kill_all_in(const cgroup& g);
 /// Something lives in it, or below. What is read here does not make `changes` ready again.
 bool is_populated(const cgroup& g);
+/// What stands behind `key` in a file with lines of "key number"; 0 where there is none.
+std::uint64_t number_in(int fd, const char* key);
 /// What its limits did so far: a set of wire::cgroup_event.
 std::uint32_t events_of(const cgroup& g);
 

@@ -21,6 +21,7 @@ struct command {
   std::uint32_t flags = 0;
   std::uint32_t grace_ms = 0;
   membership who;
+  std::uint64_t oom_kills = 0;  ///< that the kernel had counted when it began
 
   launch* starting = nullptr;  ///< until exec has happened or failed
   source report;

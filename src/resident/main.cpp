@@ -92,5 +92,6 @@ int main(int argc, char** argv) {
                                                       is_isolated ? surroundings::sandbox : surroundings::place);
   // Whoever made this container may be dead before it said a word.
   if (is_place) session->end_unless_greeted(60000);
+  if (is_place) session->share_memory();
   return session->run();
 }

@@ -3,6 +3,7 @@
 
 #include "resident/cgroup.hpp"
 #include "resident/command.hpp"
+#include "resident/own_memory.hpp"
 
 #include <sys/resource.h>
 
@@ -18,6 +19,11 @@ class session {
   int run();
   /// Ends if no hello comes within this time.
   void end_unless_greeted(std::int64_t ms) { greeted_until_ = now_ms() + ms; }
+  /// All commands share the memory of this container: ends by the want of it are told, and the resident is to be the last.
+  void share_memory() {
+    shares_memory_ = true;
+    memory_.open();
+  }
 
  private:
   // session.cpp: the owner's frames and the loop
@@ -81,11 +87,13 @@ class session {
   list<command> commands_;
   list<drain> drains_;
   list<cgroup> cgroups_;
+  own_memory memory_;
   source signals_;
   source owner_;
   rlimit64 files_{};     ///< as inherited; children get it back
   bool paused_ = false;  ///< streams wait until the queue to the owner is shorter
   bool leaving_ = false;
+  bool shares_memory_ = false;
   int exit_code_ = 0;
   std::int64_t greeted_until_ = -1;  ///< a hello must come before; -1: it came, or may take its time
 };

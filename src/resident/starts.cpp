@@ -118,6 +118,7 @@ void session::start(std::uint32_t id, std::string_view payload) {
   c.grace_ms = request.grace_ms;
   c.credit[0] = c.credit[1] = request.credit;
   c.who.tag = tree_.tag(id);
+  c.oom_kills = memory_.kills();
 
   int owners[3] = {-1, -1, -1};
   wire::start_step failed = make_streams(c, *l, request, owners);
@@ -177,6 +178,8 @@ void session::finish_start(command& c) {
   channel_.send(wire::frame_type::started, c.id, 0, pid.view(), c.handed, c.handed_count);
   c.handed_count = 0;
   watch_streams(c);
+  // Not before exec: while the child shares our memory it would be said of us too.
+  if (shares_memory_ && c.who.leader > 0) offer_to_oom_killer(c.who.leader);
 }
 
 void session::reap_leader(command& c, int wait_status, const rusage& usage) {
@@ -194,6 +197,7 @@ void session::reap_leader(command& c, int wait_status, const rusage& usage) {
       static_cast<std::uint64_t>(usage.ru_stime.tv_sec) * 1000000 + static_cast<std::uint64_t>(usage.ru_stime.tv_usec);
   e.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   if (const cgroup* g = cgroup_of(id)) e.cgroup_events = events_of(*g);
+  if (c.end == ending::none && memory_.claim(c.oom_kills, wait_status)) e.cgroup_events |= wire::cgroup_oom_kill;
   buffer payload;
   e.put(payload);
   channel_.send(wire::frame_type::exited, id, 0, payload.view());

@@ -80,6 +80,13 @@ def busybox():
     return root.finish()
 
 
+def text_only():
+    """Nothing that runs, and no other image has it."""
+    root = Root()
+    root.text("text", os.urandom(50000).hex())
+    return root.finish()
+
+
 def scratch():
     """One static program, and nothing else: no shell, no /tmp, no users."""
     root = Root()

@@ -40,7 +40,8 @@ inline std::vector<daemon_address> real_daemon(const char* sentence) {
     auto daemon = ::berth::test::real_daemon(sentence);                                           \
     if (!daemon.empty()) co_await body(io, std::move(daemon));                                    \
   }                                                                                               \
-  static berth::task<void> body([[maybe_unused]] asio::io_context& io, std::vector<berth::daemon_address> daemon)
+  static berth::task<void> body([[maybe_unused]] asio::io_context& io,                            \
+                                [[maybe_unused]] std::vector<berth::daemon_address> daemon)
 
 /// DOCKER_TEST("a sentence") { coroutine body; `daemon` is its address }
 #define DOCKER_TEST(sentence) BERTH_DOCKER_TEST(DOCTEST_ANONYMOUS(docker_body_), sentence)

@@ -149,7 +149,7 @@ TEST_CASE("tar: what was written is read, wherever the stream is cut") {
 
 TEST_CASE("tar: another program reads what was written") {
   const temp_dir at;
-  berth::tree_unpacker unpacker(*berth::whole_host(), at / "to", berth::outside_links::keep);
+  berth::tree_unpacker unpacker(berth::whole_host(), at / "to", berth::outside_links::keep);
   unpacker.feed(everything());
   unpacker.finish();
   CHECK(unpacker.progress().entries() == 14);

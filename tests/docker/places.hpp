@@ -1,0 +1,48 @@
+#pragma once
+/// Places in the containers of a daemon.
+
+#include "docker/docker_backend.hpp"
+#include "docker/engine.hpp"
+#include "docker/owner.hpp"
+#include "docker/real_daemon.hpp"
+
+#include <berth/context.hpp>
+
+#include <asio/io_context.hpp>
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth::test {
+
+/// Busybox without a network, and without a pull.
+inline docker_context_options small_container(const std::string& host) {
+  docker_context_options options;
+  options.image = "test/busybox:1";
+  options.host = host;
+  options.network = "none";
+  options.pull = pull_policy::never;
+  return options;
+}
+
+/// `try_socket` off: over frames.
+inline context make_place(asio::io_context& io, docker_context_options options, bool try_socket) {
+  return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), try_socket));
+}
+
+/// The containers that this process has made and not removed.
+inline task<std::vector<std::string>> containers_of_test(asio::io_context& io, std::vector<daemon_address> daemon) {
+  const auto engine = co_await docker_engine::connect(io.get_executor(), daemon);
+  const json all = co_await engine->ask("GET", "/containers/json?all=1");
+  std::vector<std::string> found;
+  for (const json& each : all.as_array()) {
+    const json& pid = each["Labels"]["berth.owner.pid"];
+    if (pid.is_string() && pid.as_string() == std::to_string(::getpid())) found.push_back(each.at("Id").as_string());
+  }
+  co_return found;
+}
+
+}  // namespace berth::test
