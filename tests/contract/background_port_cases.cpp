@@ -1,29 +1,27 @@
 /// Waiting for a background command to listen.
 #include "contract/contract.hpp"
 
+#include <cstdlib>
+
 namespace berth::contract {
 namespace {
 
-/// Prints its port: "port N". The end of its input ends it.
-command listener(std::string before = {}) {
-  return command(before +
-                 "exec python3 -c 'import socket, sys\n"
-                 "s = socket.create_server((\"127.0.0.1\", 0))\n"
-                 "print(\"port\", s.getsockname()[1], flush=True)\n"
-                 "sys.stdin.read()'")
-      .input_stream();
+constexpr const char* listener = BERTH_TEST_PROGRAMS "/listener";
+
+/// Behind "ports ", as the listener says it.
+std::uint16_t port_in(const std::string& text) {
+  const auto at = text.find("ports ");
+  return at == text.npos ? 0 : static_cast<std::uint16_t>(std::atoi(text.c_str() + at + 6));
 }
 
 task<std::uint16_t> port_of(background one) {
-  const auto line = co_await one.wait_for_output(output_pattern::regex("port [0-9]+$"), 20s);
+  const auto line = co_await one.wait_for_output(output_pattern::regex("ports [0-9]+$"), 20s);
   REQUIRE(line.has_value());
-  // Not the beginning of a number.
-  co_await one.wait_for_output(output_pattern(line->text()), 1s);
-  co_return static_cast<std::uint16_t>(std::stoi(line->text().substr(5)));
+  co_return port_in(line->text());
 }
 
 task<void> finds_its_port(context& place, handle where) {
-  background one = co_await place.exec_background(where, listener());
+  background one = co_await place.exec_background(where, argv(listener).input_stream());
   if (!place.can().lists_ports) {
     const std::error_code code = co_await failure_of(one.wait_for_port(1, 1s));
     CHECK(code == errc::unsupported);
@@ -53,16 +51,16 @@ task<void> false_at_its_end(context& place, handle where) {
 
 task<void> found_in_what_it_left(context& place, handle where) {
   if (!place.can().lists_ports) co_return;
-  const std::string text =
-      "python3 -c 'import socket, time\n"
-      "s = socket.create_server((\"127.0.0.1\", 0))\n"
-      "open(\"port\", \"w\").write(str(s.getsockname()[1]))\n"
-      "time.sleep(60)' >/dev/null 2>&1 & echo left";
-  background one = co_await place.exec_background(where, text);
+  background one = co_await place.exec_background(where, std::string(listener) + " left >port; echo left");
   co_await one.wait();
-  co_await file_appears(where.cwd() + "/port", 20s);
-  const std::string port = co_await place.read_file(where, "port");
-  const bool listens = co_await one.wait_for_port(static_cast<std::uint16_t>(std::stoi(port)), 20s);
+  std::string said;
+  for (int i = 0; i < 400 && !said.ends_with('\n'); ++i) {
+    co_await pause_for(50ms);
+    said = co_await place.read_file(where, "port");
+  }
+  const std::uint16_t port = port_in(said);
+  REQUIRE(port != 0);
+  const bool listens = co_await one.wait_for_port(port, 20s);
   CHECK(listens);
 }
 

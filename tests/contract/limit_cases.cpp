@@ -39,9 +39,10 @@ task<void> all_are_set(context& place, handle where) {
 }
 
 task<void> niceness(context& place, handle where) {
-  const exec_result usual = co_await place.exec(where, "nice");
+  const char* shown = "cut -d ' ' -f 19 /proc/self/stat";
+  const exec_result usual = co_await place.exec(where, shown);
   const auto limits = resource_limits().nice(5);
-  const exec_result nicer = co_await place.exec(where, command("nice").limits(limits));
+  const exec_result nicer = co_await place.exec(where, command(shown).limits(limits));
   CHECK(std::stoi(nicer.std_out) == std::min(19, std::stoi(usual.std_out) + 5));
 }
 
@@ -141,6 +142,7 @@ task<void> processes_of_all(context& place, handle where) {
 task<void> open_files(context& place, handle where) {
   const command opens = argv("/bin/bash", "-c", "exec 20</dev/null && echo opened");
   const exec_result usual = co_await place.exec(where, opens);
+  if (usual.status.code() == 127) co_return;  // no bash here
   CHECK(usual.std_out == "opened\n");
   const auto limits = resource_limits().open_files(20);
   const exec_result refused = co_await place.exec(where, command(opens).limits(limits));

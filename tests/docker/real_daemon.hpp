@@ -17,12 +17,18 @@ inline std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+/// Why there is none; empty where there is one.
+inline std::string why_no_daemon() {
+  if (!variable("BERTH_TEST_DOCKER").empty()) return {};
+  const std::string why = variable("BERTH_TEST_NO_DOCKER");
+  return why.empty() ? "not run by tests/docker/with_daemon" : why;
+}
+
 /// Empty where there is none: the test case is counted as skipped then.
 inline std::vector<daemon_address> real_daemon(const char* sentence) {
-  const std::string url = variable("BERTH_TEST_DOCKER");
-  if (!url.empty()) return {daemon_address{url, "the test", std::nullopt}};
-  const std::string why = variable("BERTH_TEST_NO_DOCKER");
-  std::printf("SKIPPED: %s: %s\n", sentence, why.empty() ? "not run by tests/docker/with_daemon" : why.c_str());
+  const std::string why = why_no_daemon();
+  if (why.empty()) return {daemon_address{variable("BERTH_TEST_DOCKER"), "the test", std::nullopt}};
+  std::printf("SKIPPED: %s: %s\n", sentence, why.c_str());
   return {};
 }
 

@@ -1,0 +1,81 @@
+/// Contexts in containers of the daemon that tests/docker/with_daemon starts.
+#include "contract/places.hpp"
+#include "docker/docker_backend.hpp"
+#include "docker/real_daemon.hpp"
+
+#include <berth/docker_context.hpp>
+
+namespace berth::contract {
+namespace {
+
+/// The directory of the case and the programs of the tests have the same names in the container.
+docker_context_options settings_of(std::string image, std::string cwd) {
+  docker_context_options options;
+  options.image = std::move(image);
+  options.host = test::variable("BERTH_TEST_DOCKER");
+  if (!cwd.empty()) options.cwd = std::move(cwd);
+  options.env.emplace_back("BERTH_CONTRACT", "set by the context");
+  options.mounts.push_back({mount_kind::bind, case_directory(), case_directory()});
+  options.mounts.push_back({mount_kind::bind, BERTH_TEST_PROGRAMS, BERTH_TEST_PROGRAMS, true});
+  return options;
+}
+
+using test::why_no_daemon;
+
+context make_docker_busybox(asio::io_context& io, std::string cwd) {
+  return make_docker_context(io, settings_of("test/busybox:1", std::move(cwd)));
+}
+
+context make_docker_debian(asio::io_context& io, std::string cwd) {
+  return make_docker_context(io, settings_of("test/debian:1", std::move(cwd)));
+}
+
+context make_docker_user(asio::io_context& io, std::string cwd) {
+  docker_context_options options = settings_of("test/debian:1", std::move(cwd));
+  options.user = "1000:1000";
+  return make_docker_context(io, std::move(options));
+}
+
+context make_docker_read_only(asio::io_context& io, std::string cwd) {
+  docker_context_options options = settings_of("test/debian:1", std::move(cwd));
+  options.read_only = true;
+  options.mounts.push_back({mount_kind::tmpfs, {}, "/tmp"});
+  options.mounts.push_back({mount_kind::tmpfs, {}, "/workspace"});
+  return make_docker_context(io, std::move(options));
+}
+
+context make_docker_powerless(asio::io_context& io, std::string cwd) {
+  docker_context_options options = settings_of("test/debian:1", std::move(cwd));
+  options.cap_drop = {"ALL"};
+  options.security_opt = {"no-new-privileges"};
+  return make_docker_context(io, std::move(options));
+}
+
+context make_docker_offline(asio::io_context& io, std::string cwd) {
+  docker_context_options options = settings_of("test/debian:1", std::move(cwd));
+  options.network = "none";
+  return make_docker_context(io, std::move(options));
+}
+
+context make_docker_framed(asio::io_context& io, std::string cwd) {
+  docker_context_options options = settings_of("test/debian:1", std::move(cwd));
+  return {io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), false)};
+}
+
+constexpr const char* no_cgroups = "what a container has of cgroups is read-only";
+
+constexpr place_kind kinds[] = {
+    {"docker-busybox", make_docker_busybox, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-debian", make_docker_debian, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-user", make_docker_user, contract_scope::whole, no_cgroups, why_no_daemon, 1000},
+    {"docker-read-only", make_docker_read_only, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-powerless", make_docker_powerless, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-offline", make_docker_offline, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-framed", make_docker_framed, contract_scope::whole, no_cgroups, why_no_daemon},
+};
+
+}  // namespace
+
+std::span<const place_kind> docker_kinds() { return kinds; }
+
+}  // namespace berth::contract
