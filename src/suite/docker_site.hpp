@@ -18,6 +18,7 @@ struct docker_site {
   std::string image = {};      ///< never pulled
   std::string host = {};       ///< the daemon's address, for peers
   std::string container = {};  ///< the name of the container that benches and peers share while they run
+  int opened = 0;              ///< how many had such a name
 };
 using shared_site = std::shared_ptr<docker_site>;
 

@@ -75,8 +75,7 @@ task<std::size_t> run_by_engine(shared_stand stand, std::vector<std::string> arg
 }  // namespace
 
 docker_stand::docker_stand(asio::io_context& its_io, shared_site its_site) : io(its_io), site(std::move(its_site)) {
-  if (site->container.empty()) site->container = "berth-bench-" + std::to_string(::getpid());
-  warm = container_place(io, site, true, site->container);
+  warm = container_place(io, site, kind_of_container::shared);
 }
 
 task<std::shared_ptr<docker_engine>> connect_engine(asio::io_context& io) {
@@ -102,13 +101,18 @@ task<std::string> find_bench_image(std::shared_ptr<docker_engine> engine, std::s
               "takes another that it has");
 }
 
-shared_place container_place(asio::io_context& io, shared_site site, bool try_socket, std::string name) {
-  auto make = [&io, site, try_socket, name] {
+shared_place container_place(asio::io_context& io, shared_site site, kind_of_container kind) {
+  auto make = [&io, site, kind] {
     docker_context_options options;
     options.image = site->image;
     options.cwd = container_files;
     options.pull = pull_policy::never;
-    options.name = name;
+    if (kind == kind_of_container::shared) {
+      // A daemon may still hold the name of one that is gone.
+      site->container = "berth-bench-" + std::to_string(::getpid()) + "-" + std::to_string(++site->opened);
+      options.name = site->container;
+    }
+    const bool try_socket = kind != kind_of_container::framed;
     return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), try_socket));
   };
   return std::make_shared<warm_place>(io, std::move(make));

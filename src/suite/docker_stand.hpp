@@ -25,8 +25,12 @@ task<std::shared_ptr<docker_engine>> connect_engine(asio::io_context& io);
 /// One that the daemon has. Throws errc::not_found where it has not the one that is wished for, or none that is known to do.
 task<std::string> find_bench_image(std::shared_ptr<docker_engine> engine, std::string wished);
 
-/// A place in a container of its own. `try_socket` off: over frames, as with a daemon that is far. `name`: of the container, or empty.
-shared_place container_place(asio::io_context& io, shared_site site, bool try_socket, std::string name);
+enum class kind_of_container {
+  own,     ///< which nobody knows by name
+  shared,  ///< `docker_site::container`
+  framed,  ///< over frames, as with a daemon that is far
+};
+shared_place container_place(asio::io_context& io, shared_site site, kind_of_container kind);
 
 /// Makes both, or neither if they are there.
 task<void> open_stand(shared_stand stand);

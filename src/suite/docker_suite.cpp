@@ -21,7 +21,7 @@ constexpr std::size_t large = std::size_t{64} << 20;
 /// What the rows share.
 struct docker_rows {
   docker_rows(asio::io_context& io, shared_site site)
-      : stand(std::make_shared<docker_stand>(io, site)), framed(container_place(io, site, false, "")) {}
+      : stand(std::make_shared<docker_stand>(io, site)), framed(container_place(io, site, kind_of_container::framed)) {}
 
   shared_stand stand;
   shared_place framed;
@@ -155,7 +155,7 @@ void add_terminal(docker_rows& rows) {
 subjects docker_suite(asio::io_context& io, shared_site site) {
   docker_rows rows(io, site);
   add_commands(rows);
-  const auto fresh = container_place(io, site, true, "");
+  const auto fresh = container_place(io, site, kind_of_container::own);
   rows.all.push_back(
       in_place(fresh, {.name = "spawn/docker", .bases = {{"spawn/host"}}, .runs = 20, .warmup = 1, .sample = [fresh] {
                          return first_exec(fresh);
@@ -169,7 +169,7 @@ subjects docker_suite(asio::io_context& io, shared_site site) {
 bool needs_docker(const bench::subject& what) { return what.name.find("/docker") != what.name.npos; }
 
 task<std::string> why_no_docker(asio::io_context& io, shared_site site) {
-  const auto warm = container_place(io, site, true, "");
+  const auto warm = container_place(io, site, kind_of_container::own);
   std::string why;
   try {
     const auto engine = co_await connect_engine(io);
