@@ -49,6 +49,9 @@ Options:
   --peers         measure what other languages do for the same work too: those of Node.js, Python
                   and Rust that are here. What is missing is named; nothing is installed
   --peers-in DIR  the same with the peers in this folder (its README.md: how to write one)
+  --docker-image IMAGE
+                  in which the benches of containers run (default: busybox, alpine, debian or ubuntu,
+                  the first that the daemon has); nothing is pulled
   --progress      tell on standard error how far it is, also where that is no terminal
   --list          what can be measured, with the bases
   -h, --help      this text
@@ -67,6 +70,7 @@ struct bench_options {
   report_paths files;
   std::optional<bench::report> before;
   found_peers peers;
+  suite::shared_site site = std::make_shared<suite::docker_site>();
   bool with_peers = false;
   bool list = false;
   bool progress = false;
@@ -87,6 +91,7 @@ bench_options read_options(const CLI::App& app, words names) {
   read.how.warmup = count_of(app, "--warmup", 0);
   read.list = app.count("--list") > 0;
   read.progress = app.count("--progress") > 0 || ::isatty(STDERR_FILENO) == 1;
+  read.site->image = last_value_of(app, "--docker-image").value_or("");
   if (read.list) return read;
   if (const auto path = last_value_of(app, "--compare")) read.before = read_report(*path);
   read.files = {last_value_of(app, "--json"), last_value_of(app, "--csv"), last_value_of(app, "--html"),
@@ -189,21 +194,24 @@ int show_report(const measuring& its, report_files& files, const std::optional<b
   return printed == 0 ? code_of(its) : printed;
 }
 
-/// Takes out what cannot be measured here, and says why.
-task<void> leave_out_sandboxes(asio::io_context& io, suite::subjects* chosen) {
+/// Takes out what cannot be measured here, and says why. `ask` is only awaited where it matters.
+task<void> leave_out(suite::subjects* chosen, bool (*needs)(const bench::subject&), task<std::string> ask) {
   std::string names;
   for (const auto& each : *chosen) {
-    if (suite::needs_sandbox(each)) names += (names.empty() ? "" : ", ") + each.name;
+    if (needs(each)) names += (names.empty() ? "" : ", ") + each.name;
   }
   if (names.empty()) co_return;
-  const std::string why = co_await suite::why_no_sandbox(io);
+  const std::string why = co_await std::move(ask);
   if (why.empty()) co_return;
   print_error("bench", fmt::format("without {}: {}", names, why));
-  std::erase_if(*chosen, suite::needs_sandbox);
+  std::erase_if(*chosen, needs);
 }
 
 task<int> run_benches(asio::io_context& io, suite::subjects chosen, bench_options asked) {
-  co_await leave_out_sandboxes(io, &chosen);
+  auto sandbox = suite::why_no_sandbox(io);
+  co_await leave_out(&chosen, suite::needs_sandbox, std::move(sandbox));
+  auto docker = suite::why_no_docker(io, asked.site);
+  co_await leave_out(&chosen, suite::needs_docker, std::move(docker));
   if (chosen.empty()) co_return exit_own_failure;
   auto its = std::make_shared<measuring>(io);
   end_by_signals();                 // until somebody listens
@@ -232,17 +240,18 @@ task<int> bench_command(asio::io_context& io, words arguments) {
   CLI::App app;
   app.set_help_flag("");
   for (const char* names : {"--list", "--peers", "--progress", "-h,--help"}) app.add_flag(names);
-  for (const char* name : {"--runs", "--warmup", "--json", "--csv", "--html", "--svg", "--compare", "--peers-in"})
+  for (const char* name :
+       {"--runs", "--warmup", "--json", "--csv", "--html", "--svg", "--compare", "--peers-in", "--docker-image"})
     add_value(app, name);
   auto sorted = sort_words(app, arguments);
   parse_options(app, sorted.options);
   if (app.count("--help") > 0) return show_help(bench_help);
   auto asked = read_options(app, std::move(sorted.command));
-  auto all = suite::whole_suite(io);
+  auto all = suite::whole_suite(io, asked.site);
   const auto folder = last_value_of(app, "--peers-in");
   asked.with_peers = folder || app.count("--peers") > 0;
   if (asked.with_peers) asked.peers = find_peers(io, folder);
-  add_peers(all, asked.peers);
+  add_peers(all, asked.peers, asked.site);
   if (asked.list) {
     name_missing(asked.peers, all);
     return show_list(all);

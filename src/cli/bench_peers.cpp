@@ -16,7 +16,7 @@ namespace {
 
 bool does(const suite::peer_program& what, const std::string& name) {
   return std::any_of(what.works.begin(), what.works.end(),
-                     [&](const suite::peer_work& work) { return work.bench + '/' + what.name == name; });
+                     [&](const suite::peer_work& work) { return suite::row_of(work.bench, what.name).name == name; });
 }
 
 /// Of the folder of this program; a list that cannot be read is none.
@@ -53,9 +53,9 @@ found_peers find_peers(asio::io_context& io, const std::optional<std::string>& f
   return found;
 }
 
-void add_peers(suite::subjects& all, const found_peers& peers) {
+void add_peers(suite::subjects& all, const found_peers& peers, const suite::shared_site& site) {
   try {
-    suite::add_peers(all, peers.here);
+    suite::add_peers(all, peers.here, site);
   } catch (const error& failure) {
     throw usage_error(failure.message());
   }
@@ -72,8 +72,8 @@ std::string peer_words(const std::string& name, const found_peers& peers, bool a
 void name_missing(const found_peers& peers, const suite::subjects& chosen) {
   for (const auto& each : peers.missing) {
     const bool wanted = std::any_of(each.works.begin(), each.works.end(), [&](const suite::peer_work& work) {
-      return std::any_of(chosen.begin(), chosen.end(),
-                         [&](const bench::subject& one) { return one.name == work.bench + "/host"; });
+      const auto ours = suite::row_of(work.bench, each.name).ours;
+      return std::any_of(chosen.begin(), chosen.end(), [&](const bench::subject& one) { return one.name == ours; });
     });
     if (!wanted) continue;
     print_error("bench", fmt::format("without {}: {}; ./dev bench --peers, or {}/install FOLDER, gets it", each.name,

@@ -18,7 +18,7 @@ struct found_peers {
 found_peers find_peers(asio::io_context& io, const std::optional<std::string>& folder);
 
 /// Adds what they do. Throws usage_error for a bench that is none for peers.
-void add_peers(suite::subjects& all, const found_peers& peers);
+void add_peers(suite::subjects& all, const found_peers& peers, const suite::shared_site& site);
 
 /// Why there is no bench of this name, where it is that of a peer; else empty.
 std::string peer_words(const std::string& name, const found_peers& peers, bool asked);

@@ -45,6 +45,51 @@ task<std::shared_ptr<resident_file_verb>> resident_file_verb::start(command_star
   co_return std::make_shared<resident_file_verb>(std::move(process));
 }
 
+task<std::shared_ptr<resident_file_verb>> resident_file_verb::ask(command_starter starter,
+                                                                  std::shared_ptr<resting_verbs> resting,
+                                                                  std::vector<std::string> words) {
+  std::size_t size = 0;
+  bool fits = true;
+  for (const std::string& each : words) {
+    size += each.size() + 1;
+    fits = fits && each.find('\0') == each.npos;
+  }
+  if (!fits || size > wire::max_question)
+    co_return co_await start(std::move(starter), std::move(words), takes::nothing);
+  std::string asked;
+  wire::put_piece_header(asked, size);
+  for (const std::string& each : words) asked += each + '\0';
+  while (!resting->all.empty()) {
+    const std::shared_ptr<resident_file_verb> running = std::move(resting->all.back());
+    resting->all.pop_back();
+    co_await question(running, resting, asked);
+    // One that was killed, or ended just now since nobody asked, has changed nothing: another is asked.
+    if (!running->over() || running->failure_) co_return running;
+  }
+  std::vector<std::string> serve{wire::verb::serve};
+  const auto fresh = co_await start(std::move(starter), std::move(serve), takes::input);
+  fresh->serves_ = true;
+  co_await question(fresh, resting, std::move(asked));
+  co_return fresh;
+}
+
+/// Returns with the first sign of an answer.
+task<void> resident_file_verb::question(std::shared_ptr<resident_file_verb> self,
+                                        std::shared_ptr<resting_verbs> resting, std::string bytes) {
+  self->received_ = 0;
+  self->done_.reset();
+  self->resting_ = resting;
+  co_await write(self, std::move(bytes));
+  while (!self->over() && !self->answered() && self->first_.empty())
+    self->first_ = co_await step(self, time_point::max());
+}
+
+void resident_file_verb::rest(const std::shared_ptr<resident_file_verb>& self) {
+  const auto resting = self->resting_.lock();
+  self->resting_.reset();  // once for each question
+  if (resting && resting->all.size() < resting_verbs::most) resting->all.push_back(self);
+}
+
 task<std::string> resident_file_verb::step(std::shared_ptr<resident_file_verb> self, time_point until) {
   auto waiting = self->process_->next(until);
   process_event event = co_await std::move(waiting);
@@ -52,11 +97,16 @@ task<std::string> resident_file_verb::step(std::shared_ptr<resident_file_verb> s
 }
 
 task<std::string> resident_file_verb::next(std::shared_ptr<resident_file_verb> self) {
-  while (!self->over()) {
+  if (!self->first_.empty()) co_return std::exchange(self->first_, {});
+  while (!self->over() && !self->answered()) {
     std::string bytes = co_await step(self, time_point::max());
     if (!bytes.empty()) co_return bytes;
   }
-  self->check_end();
+  if (self->answered() && !self->over()) {
+    rest(self);
+  } else {
+    self->check_end();
+  }
   co_return std::string();
 }
 

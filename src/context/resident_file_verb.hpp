@@ -17,6 +17,13 @@ namespace berth {
 /// Starts a command in the place of a resident.
 using command_starter = std::function<task<std::unique_ptr<backend_process>>(command)>;
 
+class resident_file_verb;
+/// Programs of one place that have answered and wait for the next question.
+struct resting_verbs {
+  static constexpr std::size_t most = 4;
+  std::vector<std::shared_ptr<resident_file_verb>> all;
+};
+
 /// Functions are static, and hold what they work on.
 /// Life: destroyed before its end, the program is killed.
 class resident_file_verb {
@@ -28,8 +35,11 @@ class resident_file_verb {
 
   static task<std::shared_ptr<resident_file_verb>> start(command_starter starter, std::vector<std::string> words,
                                                          takes what);
+  /// The same for a verb that only looks (stat, list, read), by a program that answers several, if one is at rest.
+  static task<std::shared_ptr<resident_file_verb>> ask(command_starter starter, std::shared_ptr<resting_verbs> resting,
+                                                       std::vector<std::string> words);
 
-  /// The next bytes of its output; empty once it has done all. Throws what it says, or errc::lost where it ended without a word.
+  /// The next bytes of its output; empty once it has done all, after which a program that was asked is somebody else's. Throws what it says, or errc::lost where it ended without a word.
   static task<std::string> next(std::shared_ptr<resident_file_verb> self);
   /// Waits for its end, and drops its output.
   static task<void> finish(std::shared_ptr<resident_file_verb> self);
@@ -53,6 +63,10 @@ class resident_file_verb {
   std::function<void(std::string)> skipped;
 
  private:
+  static task<void> question(std::shared_ptr<resident_file_verb> self, std::shared_ptr<resting_verbs> resting,
+                             std::string bytes);
+  bool answered() const noexcept { return serves_ && done_ && received_ == *done_; }
+  static void rest(const std::shared_ptr<resident_file_verb>& self);
   std::string take(process_event event);
   void answer(std::string_view bytes);
   void on_record(wire::record_type type, std::string_view fields);
@@ -63,6 +77,9 @@ class resident_file_verb {
   std::optional<std::uint64_t> done_;
   std::optional<error> failure_;
   std::string ending_;  ///< how it exited, for messages
+  std::weak_ptr<resting_verbs> resting_;
+  std::string first_;    ///< came while its answer was waited for
+  bool serves_ = false;  ///< one question after another
   bool ready_ = false;
   bool reads_ = true;
   bool streams_ended_ = false;

@@ -30,8 +30,9 @@ file_info info_of(std::string_view fields, const std::string* path) {
 }
 
 /// All entries that a verb gives; `path` stands in for theirs.
-task<std::vector<file_info>> entries_of(command_starter start, words what, std::shared_ptr<const std::string> path) {
-  const auto running = co_await verb::start(std::move(start), std::move(what), verb::takes::nothing);
+task<std::vector<file_info>> entries_of(command_starter start, std::shared_ptr<resting_verbs> resting, words what,
+                                        std::shared_ptr<const std::string> path) {
+  const auto running = co_await verb::ask(std::move(start), std::move(resting), std::move(what));
   std::vector<file_info> all;
   record_reader records;
   for (;;) {
@@ -45,12 +46,12 @@ task<std::vector<file_info>> entries_of(command_starter start, words what, std::
   co_return all;
 }
 
-task<file_info> stat_by(command_starter start, std::string path) {
+task<file_info> stat_by(command_starter start, std::shared_ptr<resting_verbs> resting, std::string path) {
   const auto name = std::make_shared<const std::string>(path);
   words what;
   what.emplace_back(verbs::stat);
   what.push_back(std::move(path));
-  auto all = co_await entries_of(std::move(start), std::move(what), name);
+  auto all = co_await entries_of(std::move(start), std::move(resting), std::move(what), name);
   if (all.size() != 1) throw error(make_error_code(errc::protocol), "what the resident answered cannot be");
   co_return std::move(all.front());
 }
@@ -62,18 +63,26 @@ task<void> run_to_end(command_starter start, words what) {
 
 class verb_source final : public byte_source {
  public:
-  verb_source(std::shared_ptr<verb> from, std::string first) : from_(std::move(from)), first_(std::move(first)) {}
+  verb_source(std::shared_ptr<verb> from, std::string first)
+      : state_(std::make_shared<state>(state{first.empty() ? nullptr : std::move(from), std::move(first)})) {}
 
-  task<std::string> next() override {
-    if (!first_.empty()) return give(std::exchange(first_, {}));
-    return verb::next(from_);
-  }
+  task<std::string> next() override { return next_of(state_); }
 
  private:
-  static task<std::string> give(std::string bytes) { co_return bytes; }
+  struct state {
+    std::shared_ptr<verb> from;  ///< none behind its end: then it may answer somebody else
+    std::string first;
+  };
 
-  std::shared_ptr<verb> from_;
-  std::string first_;
+  static task<std::string> next_of(std::shared_ptr<state> self) {
+    if (!self->first.empty()) co_return std::exchange(self->first, {});
+    if (!self->from) co_return std::string();
+    std::string bytes = co_await verb::next(self->from);
+    if (bytes.empty()) self->from.reset();
+    co_return bytes;
+  }
+
+  std::shared_ptr<state> state_;
 };
 
 /// Returns with the first bytes, or the end: by then it is known that there is something to read.
@@ -81,6 +90,12 @@ task<std::unique_ptr<byte_source>> open_by(command_starter start, words what,
                                            std::function<void(std::string)> skipped) {
   const auto running = co_await verb::start(std::move(start), std::move(what), verb::takes::nothing);
   running->skipped = std::move(skipped);
+  std::string first = co_await verb::next(running);
+  co_return std::make_unique<verb_source>(running, std::move(first));
+}
+
+task<std::unique_ptr<byte_source>> read_by(command_starter start, std::shared_ptr<resting_verbs> resting, words what) {
+  const auto running = co_await verb::ask(std::move(start), std::move(resting), std::move(what));
   std::string first = co_await verb::next(running);
   co_return std::make_unique<verb_source>(running, std::move(first));
 }
@@ -124,10 +139,10 @@ task<void> unpack_by(command_starter start, std::string path, std::unique_ptr<by
 
 }  // namespace
 
-task<file_info> resident_files::stat(std::string path) { return stat_by(start_, std::move(path)); }
+task<file_info> resident_files::stat(std::string path) { return stat_by(start_, resting_, std::move(path)); }
 
 task<std::vector<file_info>> resident_files::list(std::string path, list_options options) {
-  return entries_of(start_, {verbs::list, std::to_string(options.depth()), std::move(path)}, nullptr);
+  return entries_of(start_, resting_, {verbs::list, std::to_string(options.depth()), std::move(path)}, nullptr);
 }
 
 task<void> resident_files::make_directory(std::string path) {
@@ -143,8 +158,8 @@ task<void> resident_files::rename(std::string from, std::string to) {
 }
 
 task<std::unique_ptr<byte_source>> resident_files::open(std::string path, read_options options) {
-  return open_by(start_,
-                 {verbs::read, std::to_string(options.offset()), std::to_string(options.limit()), std::move(path)}, {});
+  return read_by(start_, resting_,
+                 {verbs::read, std::to_string(options.offset()), std::to_string(options.limit()), std::move(path)});
 }
 
 task<void> resident_files::write(std::string path, std::unique_ptr<byte_source> bytes, write_options options) {

@@ -11,7 +11,8 @@
 namespace berth {
 
 /// Each call is a command of the place: the resident's own program, which needs no shell, sees what commands see, and is nobody else
-/// than they are. Codes and words of errors are those of the host's files.
+/// than they are. One that only looked stays for some seconds and answers the next that only looks. Codes and words of errors are
+/// those of the host's files.
 ///
 /// Cancel: of a write or an unpacking it returns once the program has ended, which removes what was not finished; else the program is killed.
 class resident_files final : public backend_files {
@@ -32,6 +33,7 @@ class resident_files final : public backend_files {
 
  private:
   command_starter start_;
+  std::shared_ptr<resting_verbs> resting_ = std::make_shared<resting_verbs>();
 };
 
 /// Watches from when it returns.

@@ -5,7 +5,6 @@
 #include "core/deadline.hpp"
 #include "docker/attached_channel.hpp"
 #include "docker/container_end.hpp"
-#include "docker/socket_offer.hpp"
 
 #include <exception>
 #include <optional>
@@ -76,7 +75,7 @@ class container_launch {
   /// A daemon that is not on this host does not find the socket there.
   static task<void> create(std::shared_ptr<container_launch> self) {
     if (self->options_.try_socket && self->engine_->address().url.starts_with("unix://"))
-      self->offer_.emplace(self->executor_);
+      self->offer_ = std::make_unique<socket_offer>(self->executor_);
     const docker_context_options& wanted = self->options_.context;
     std::optional<container> box;
     try {
@@ -91,15 +90,15 @@ class container_launch {
       box = co_await std::move(making);
     }
     self->made_ = std::make_shared<launched_container>(launched_container{std::move(*box), nullptr});
+    self->made_->offer = std::move(self->offer_);
   }
 
   static task<void> begin(std::shared_ptr<container_launch> self) {
     const container& box = self->made_->box;
     co_await box.upload(resident_directory, tar_of_file("resident", std::string(resident_bytes()), 0755));
     co_await box.start();
-    if (self->offer_) {
-      unique_fd socket = co_await self->offer_->wait(socket_takes);
-      self->offer_.reset();
+    if (self->made_->offer) {
+      unique_fd socket = co_await self->made_->offer->wait(socket_takes);
       if (socket) {
         self->made_->transport = resident_transport::handed;
         self->made_->link = self->make_link(false);
@@ -124,7 +123,7 @@ class container_launch {
   asio::any_io_executor executor_;
   std::shared_ptr<docker_engine> engine_;
   container_launch_options options_;
-  std::optional<socket_offer> offer_;
+  std::unique_ptr<socket_offer> offer_;  ///< until the container is made
   bool auto_remove_ = true;
   std::shared_ptr<launched_container> made_;
 };

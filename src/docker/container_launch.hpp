@@ -6,6 +6,7 @@
 #include "core/logger.hpp"
 #include "docker/container.hpp"
 #include "docker/owner.hpp"
+#include "docker/socket_offer.hpp"
 
 #include <asio/any_io_executor.hpp>
 
@@ -21,6 +22,8 @@ struct launched_container {
   std::shared_ptr<resident_link> link;
   /// Handed where a socket came through: then this kernel is the container's.
   resident_transport transport = resident_transport::framed;
+  /// By which the resident came, or might have.
+  std::unique_ptr<socket_offer> offer = {};
 };
 
 struct container_launch_options {

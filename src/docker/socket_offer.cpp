@@ -8,17 +8,53 @@
 #include <asio/use_awaitable.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <exception>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace berth {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = "berth-socket-";
+constexpr std::chrono::minutes young{1};  // its owner may not have locked it yet
+
+unique_fd lock_directory(const std::string& path) noexcept {
+  unique_fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+bool is_left(const fs::directory_entry& entry) {
+  if (!entry.path().filename().string().starts_with(prefix)) return false;
+  struct stat about {};
+  if (::lstat(entry.path().c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != ::geteuid())
+    return false;
+  return std::chrono::system_clock::from_time_t(about.st_mtime) + young < std::chrono::system_clock::now();
+}
+
+/// What owners left that were killed: nobody holds its lock.
+void remove_left(const fs::path& parent) noexcept {
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(parent)) {
+      if (!is_left(entry) || !lock_directory(entry.path())) continue;
+      ::unlink((entry.path() / "s").c_str());
+      ::rmdir(entry.path().c_str());
+    }
+  } catch (const std::exception&) {  // it costs an entry in a directory of temporary files
+  }
+}
+
 std::string make_socket_directory() {
-  std::string path = (std::filesystem::temp_directory_path() / "berth-socket-XXXXXX").string();
+  const fs::path parent = fs::temp_directory_path();
+  remove_left(parent);
+  std::string path = (parent / (std::string(prefix) + "XXXXXX")).string();
   if (::mkdtemp(path.data()) == nullptr)
     throw error(std::error_code(errno, std::system_category()), "a directory for a socket: " + shown_path(path));
   return path;
@@ -27,7 +63,10 @@ std::string make_socket_directory() {
 }  // namespace
 
 socket_offer::socket_offer(asio::any_io_executor executor)
-    : directory_(make_socket_directory()), path_(directory_ + "/s"), acceptor_(std::move(executor)) {
+    : directory_(make_socket_directory()),
+      lock_(lock_directory(directory_)),
+      path_(directory_ + "/s"),
+      acceptor_(std::move(executor)) {
   try {
     acceptor_.open();
     check_syscall(::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC), "a socket");
@@ -64,7 +103,8 @@ task<unique_fd> socket_offer::wait(std::chrono::milliseconds time) {
   } catch (const error& failure) {
     if (failure.code() != errc::timeout) throw;
   }
-  withdraw();
+  std::error_code ignored;
+  acceptor_.close(ignored);
   co_return found;
 }
 

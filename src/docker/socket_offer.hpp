@@ -15,7 +15,8 @@ namespace berth {
 /// For one connection. The socket lies in a directory that only this user may enter, and may itself be used by all: whoever has it was
 /// given it.
 ///
-/// Life: it is gone from the file system once somebody came, and at the latest with this object.
+/// Life: once somebody came it is dead, but in the file system until the end of this object, which should be that of the container:
+/// the daemon mounts what a container mounts once more for each `docker cp`. What a killed owner left is removed by the next offer.
 class socket_offer {
  public:
   /// Errors: those of making it.
@@ -25,7 +26,7 @@ class socket_offer {
   socket_offer& operator=(const socket_offer&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// Who came, or none in this time. The offer must outlive it.
+  /// Who came, or none in this time; nobody can come after that. The offer must outlive it.
   task<unique_fd> wait(std::chrono::milliseconds time);
 
  private:
@@ -33,6 +34,7 @@ class socket_offer {
   void withdraw() noexcept;
 
   std::string directory_;
+  unique_fd lock_;  ///< of the directory, as long as its owner lives
   std::string path_;
   asio::local::stream_protocol::acceptor acceptor_;
 };

@@ -109,6 +109,7 @@ task<void> open_peer(shared_peer its) {
   co_await open_place(its->warm);
   context place = *its->warm->place;
   auto what = command(its->program.run).cwd(its->program.folder).input_stream();
+  for (const auto& [name, value] : its->env) what.env(name, value);
   its->running = co_await place.exec_stream(its->warm->where, std::move(what));
   const auto line = co_await answer_to(its, "");
   if (const auto told = behind("error", line)) give_up(*its, on_one_line(*told));

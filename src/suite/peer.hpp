@@ -9,6 +9,8 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace berth::suite {
 
@@ -20,6 +22,7 @@ struct peer {
   /// For an answer, and for the greeting.
   std::chrono::milliseconds patience{30000};
   shared_place warm;
+  std::vector<std::pair<std::string, std::string>> env = {};  ///< which it gets on top of ours
   process running;
   std::string version;     ///< what it greeted with; empty before
   std::string unread;      ///< of its standard output

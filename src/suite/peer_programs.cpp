@@ -43,12 +43,16 @@ bool is_on_path(const std::string& program) {
   return false;
 }
 
-std::string lacking(const peer_program& what, const std::vector<std::string>& needs) {
+std::string lacking(const peer_program& what, const std::vector<std::string>& needs,
+                    const std::vector<std::string>& programs) {
   const auto& program = what.run.front();
   if (program.find('/') == std::string::npos) {
     if (!is_on_path(program)) return "there is no " + program + " on the PATH";
   } else if (!can_run(fs::path(what.folder) / program)) {
     return "there is no " + (fs::path(what.folder) / program).lexically_normal().string();
+  }
+  for (const auto& each : programs) {
+    if (!is_on_path(each)) return "there is no " + each + " on the PATH";
   }
   for (const auto& each : needs) {
     if (!fs::exists(fs::path(what.folder) / each)) return "there is no " + (fs::path(what.folder) / each).string();
@@ -71,9 +75,10 @@ peer_program program_of(const std::string& folder, const std::string& name, cons
   for (const auto& [bench, bar] : members.at("does").as_object()) {
     read.works.push_back({.bench = bench, .bar = bar.as_double()});
   }
-  std::vector<std::string> needs;
-  if (!members["needs"].is_null()) needs = texts_of(members["needs"]);
-  read.lacks = lacking(read, needs);
+  const auto listed = [&members](const char* list) {
+    return members[list].is_null() ? std::vector<std::string>() : texts_of(members[list]);
+  };
+  read.lacks = lacking(read, listed("needs"), listed("programs"));
   return read;
 }
 

@@ -45,20 +45,23 @@ task<double> first_exec(shared_place warm) {
 }
 
 task<double> stream_rate(shared_place warm) {
+  return output_rate(std::move(warm), command(worker_words("write", std::to_string(stream_total))), stream_total);
+}
+
+task<double> output_rate(shared_place warm, command program, std::size_t bytes) {
   context place = *warm->place;
-  command worker(worker_words("write", std::to_string(stream_total)));
   const bench::stopwatch watch;
-  auto process = co_await place.exec_stream(warm->where, std::move(worker));
+  auto process = co_await place.exec_stream(warm->where, std::move(program));
   std::size_t seen = 0;
   for (;;) {
     const auto piece = co_await process.next();
     if (!piece) break;
-    seen += piece->bytes().size();
+    if (piece->stream() == output_stream::std_out) seen += piece->bytes().size();
   }
   const double micros = watch.micros();
   require_ok(*process.status());
-  if (seen != stream_total) throw std::runtime_error("only " + std::to_string(seen) + " came");
-  co_return static_cast<double>(stream_total) / micros;
+  if (seen != bytes) throw std::runtime_error("only " + std::to_string(seen) + " came");
+  co_return static_cast<double>(bytes) / micros;
 }
 
 }  // namespace berth::suite

@@ -15,5 +15,7 @@ task<double> exec_rate(shared_place warm);
 task<double> first_exec(shared_place warm);
 /// `stream_total` bytes of a worker, read as they come: MB/s.
 task<double> stream_rate(shared_place warm);
+/// The same with the standard output of any program.
+task<double> output_rate(shared_place warm, command program, std::size_t bytes);
 
 }  // namespace berth::suite

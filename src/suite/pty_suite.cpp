@@ -1,6 +1,7 @@
 /// How long from a keystroke to its echo by a program in a terminal?
 
 #include "suite/floor.hpp"
+#include "suite/keyboard.hpp"
 #include "suite/suite.hpp"
 #include "suite/warm_place.hpp"
 
@@ -65,47 +66,21 @@ task<double> bare_keys(std::shared_ptr<bare_terminal> its) {
 
 // ---- ours -----------------------------------------------------------------------------------------------------------
 
-struct our_terminal {
-  shared_place warm;
-  terminal shown;
-  std::uint64_t offset = 0;
-};
-
-task<void> next_key(std::shared_ptr<our_terminal> its) {
-  const auto piece = co_await its->shown.follow(its->offset);
-  if (piece.bytes().empty()) throw std::runtime_error("the terminal has ended");
-  its->offset = piece.next();
-}
-
-task<void> open_ours(std::shared_ptr<our_terminal> its) {
+task<void> open_ours(shared_keyboard its) {
   co_await open_place(its->warm);
-  context place = *its->warm->place;
-  auto how = terminal_options().run(command(worker_words("echo")));
-  its->shown = co_await place.open_terminal(its->warm->where, std::move(how));
-  its->offset = 0;
-  co_await next_key(its);
+  co_await open_keyboard(its);
 }
 
-task<void> close_ours(std::shared_ptr<our_terminal> its) {
-  its->shown = terminal();
+task<void> close_ours(shared_keyboard its) {
+  close_keyboard(*its);
   co_await close_place(its->warm);
-}
-
-task<double> our_keys(std::shared_ptr<our_terminal> its) {
-  const bench::stopwatch watch;
-  for (int i = 0; i < keys_in_sample; ++i) {
-    co_await its->shown.write("k");
-    co_await next_key(its);
-  }
-  co_return watch.micros() / keys_in_sample;
 }
 
 }  // namespace
 
 subjects pty_suite(asio::io_context& io) {
   const auto bare = std::make_shared<bare_terminal>();
-  const auto ours = std::make_shared<our_terminal>();
-  ours->warm = std::make_shared<warm_place>(io);
+  const auto ours = std::make_shared<keyboard>(std::make_shared<warm_place>(io), command(worker_words("echo")));
   subjects all;
   all.push_back({.name = "pty/floor",
                  .runs = 200,
@@ -115,7 +90,7 @@ subjects pty_suite(asio::io_context& io) {
   all.push_back({.name = "pty/host",
                  .bases = {{"pty/floor", 1.2}},
                  .runs = 200,
-                 .sample = [ours] { return our_keys(ours); },
+                 .sample = [ours] { return press_keys(ours); },
                  .prepare = [ours] { return open_ours(ours); },
                  .finish = [ours] { return close_ours(ours); }});
   return all;

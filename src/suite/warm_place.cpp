@@ -7,19 +7,27 @@
 
 namespace berth::suite {
 
-task<void> open_place(shared_place warm) {
-  if (warm->place) co_return;
+namespace {
+
+context make_here(warm_place& warm) {
   process_context_options options;
-  if (warm->isolated) {
-    if (!warm->directory) warm->directory.emplace("berth-bench");
-    options.cwd = warm->directory->path();
+  if (warm.isolated) {
+    if (!warm.directory) warm.directory.emplace("berth-bench");
+    options.cwd = warm.directory->path();
     options.isolation = isolation_settings();
     // A worker is this program, which a private /tmp would hide.
     const std::string program = own_path();
     const bool is_hidden = program.starts_with("/tmp/") || program.starts_with("/var/tmp/");
     if (is_hidden) options.isolation->tmp(tmp_kind::host);
   }
-  context place = make_process_context(warm->io, std::move(options));
+  return make_process_context(warm.io, std::move(options));
+}
+
+}  // namespace
+
+task<void> open_place(shared_place warm) {
+  if (warm->place) co_return;
+  context place = warm->make ? warm->make() : make_here(*warm);
   warm->where = co_await place.spawn();
   warm->place = std::move(place);
 }

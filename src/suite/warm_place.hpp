@@ -1,5 +1,5 @@
 #pragma once
-/// A context on this host with one warm handle, which the subjects of a group share.
+/// A context with one warm handle, which the subjects of a group share.
 
 #include "os/scratch_directory.hpp"
 
@@ -8,17 +8,23 @@
 
 #include <asio/io_context.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace berth::suite {
 
 struct warm_place {
+  /// On this host.
   explicit warm_place(asio::io_context& its_io, bool in_sandbox = false) : io(its_io), isolated(in_sandbox) {}
+  /// Elsewhere.
+  warm_place(asio::io_context& its_io, std::function<context()> its_maker) : io(its_io), make(std::move(its_maker)) {}
 
   asio::io_context& io;
-  bool isolated;  ///< with the settings that an isolation has by default, in a directory of its own
+  std::function<context()> make;
+  bool isolated = false;  ///< with the settings that an isolation has by default, in a directory of its own
   std::optional<scratch_directory> directory;
   std::optional<context> place;
   handle where;

@@ -13,8 +13,14 @@ inline constexpr const char* file_word = "file";
 /// A verb as the program sees it: text, so that it is an ordinary command.
 namespace verb {
 inline constexpr const char *stat = "stat", *list = "list", *make = "mkdir", *remove = "remove", *rename = "rename",
-                            *read = "read", *write = "write", *pack = "pack", *unpack = "unpack", *watch = "watch";
+                            *read = "read", *write = "write", *pack = "pack", *unpack = "unpack", *watch = "watch",
+                            *serve = "serve";
 }
+
+/// Of `serve`: stat, list and read, one after another. A question is a piece with the words of the verb, a NUL behind each; there is
+/// no end mark. It is answered as the verb would, without an end.
+inline constexpr std::size_t max_question = 64u << 10;
+inline constexpr int serve_idle_ms = 5000;  ///< without a question it ends
 
 enum write_flag : std::uint32_t { write_absent = 1, write_parents = 2, write_durable = 4 };
 /// In place of a mode or a hash that is not given.

@@ -41,6 +41,7 @@ TEST_CASE("peers_in: what is missing is named") {
   CHECK(lacks(dir, R"("run": ["./built"])") == "there is no " + dir / "built");
   write_whole_file(dir / "built", "");
   CHECK(lacks(dir, R"("run": ["./built"])") == "there is no " + dir / "built");  // it cannot be executed
+  CHECK(lacks(dir, R"("run": ["sh"], "programs": ["sh", "no-such-tool"])") == "there is no no-such-tool on the PATH");
   CHECK(lacks(dir, R"("run": ["sh"], "needs": ["peers.json", "library"])") == "there is no " + dir / "library");
 }
 

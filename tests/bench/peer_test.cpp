@@ -47,6 +47,17 @@ task<std::string> first_failure(shared_peer its, int requests = 1) {
 
 task<double> one() { co_return 1.0; }
 
+task<void> come(shared_site site, std::shared_ptr<int> open) {
+  site->host = "tcp://there:1";
+  ++*open;
+  co_return;
+}
+
+task<void> go(std::shared_ptr<int> open) {
+  --*open;
+  co_return;
+}
+
 }  // namespace
 
 ASYNC_TEST("peer: it greets, and answers each request by its own clock") {
@@ -215,6 +226,27 @@ ASYNC_TEST("peers: the time becomes the unit of each bench") {
     CAPTURE(of_a_second[i].first);
     CHECK(report.results[2 * i + 1].numbers.p50 == doctest::Approx(of_a_second[i].second));
   }
+}
+
+ASYNC_TEST("peers: one of containers gets the name of ours, which is open, and the daemon") {
+  const auto site = std::make_shared<docker_site>();
+  site->container = "box";
+  const auto its = peer_of(io, "echo peer x; while answer 2000; do :; done", "mine");
+  its->program.works = {{.bench = "docker-exec", .bar = 0.5}};
+  const auto open = std::make_shared<int>(0);
+  subjects all{{.name = "exec/docker", .runs = 2, .warmup = 0, .sample = one}};
+  all[0].prepare = [site, open] { return come(site, open); };
+  all[0].finish = [open] { return go(open); };
+  add_peers(all, {its}, site);
+  REQUIRE(all.size() == 2);
+  CHECK(all[1].name == "exec/docker-mine");
+  CHECK(row_of("docker-exec", "docker-cli").name == "exec/docker-cli");
+  CHECK(row_of("exec", "x").ours == "exec/host");
+  const auto report = co_await bench::run(std::move(all));
+  CHECK(*open == 0);
+  CHECK(its->env.front().second == "tcp://there:1");
+  CHECK(report.results[1].samples == std::vector<double>{2, 2});
+  CHECK(report.results[0].ratios.front().bar == 0.5);
 }
 
 ASYNC_TEST("peers: one named like another bench, or like another peer, is refused") {

@@ -61,9 +61,10 @@ TEST_CASE("bench: a quick run writes every file that was asked for") {
 
 TEST_CASE("bench: every kind of bench runs and leaves nothing behind") {
   const nothing_left nothing;
-  const auto done =
-      berth_ends({"bench", "--runs", "1", "--warmup", "0", "exec/curve-4", "exec64", "spawn", "loop", "exec/isolated",
-                  "stream/size-64k", "first-byte", "lines", "pty", "idle", "kill", "file"});
+  // Those of containers: tests/docker.
+  const auto done = shell_ends(
+      "DOCKER_HOST=unix:///nowhere exec \"$0\" bench --runs 1 --warmup 0 exec/curve-4 exec64 spawn loop exec/isolated "
+      "stream/size-64k first-byte lines pty idle kill file");
   CHECK(done.code == 0);
   CHECK(done.out.find("failed") == std::string::npos);
 }
@@ -71,7 +72,7 @@ TEST_CASE("bench: every kind of bench runs and leaves nothing behind") {
 TEST_CASE("bench: where no sandbox can be made its benches are left out, with the reason") {
   const nothing_left nothing;
   // Nowhere is room for the directory that it would work in.
-  const auto done = shell_ends("TMPDIR=/nowhere exec \"$0\" bench --runs 1 --warmup 0 spawn");
+  const auto done = shell_ends("TMPDIR=/nowhere exec \"$0\" bench --runs 1 --warmup 0 spawn/host spawn/isolated");
   CHECK(done.err.starts_with("berth: bench: without spawn/isolated: "));
   CHECK(count_lines(done.err) == 1);
   CHECK(done.code == 0);
@@ -79,6 +80,17 @@ TEST_CASE("bench: where no sandbox can be made its benches are left out, with th
   CHECK(done.out.find("spawn/isolated") == std::string::npos);
   CHECK(shell_ends("TMPDIR=/nowhere exec \"$0\" bench --runs 1 exec/bwrap").out.find("bwrap-per-call") ==
         std::string::npos);
+}
+
+TEST_CASE("bench: where no daemon answers the benches of containers are left out, with the reason") {
+  const nothing_left nothing;
+  const auto done = shell_ends("DOCKER_HOST=unix:///nowhere exec \"$0\" bench --runs 1 --warmup 0 exec64");
+  CHECK(done.code == 0);
+  CHECK(done.err.starts_with(
+      "berth: bench: without exec64/docker: no Docker daemon answers: unix:///nowhere (DOCKER_HOST): "));
+  CHECK(count_lines(done.err) == 1);
+  CHECK(done.out.find("exec64/host ") != std::string::npos);
+  CHECK(done.out.find("exec64/docker") == std::string::npos);
 }
 
 TEST_CASE("bench: peers are measured beside ours, and what is missing is named in a line") {

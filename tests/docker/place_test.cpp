@@ -3,12 +3,17 @@
 #include "docker/engine.hpp"
 #include "docker/owner.hpp"
 #include "docker/real_daemon.hpp"
+#include "docker/socket_offer.hpp"
+#include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
 #include <berth/context.hpp>
 #include <berth/error.hpp>
 
 #include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 using namespace berth;
 using namespace berth::test;
@@ -94,4 +99,43 @@ DOCKER_TEST("docker: a context that goes without a destroy leaves no container")
   }
   for (int i = 0; i < 100 && co_await containers_left(io, daemon) != 0; ++i) co_await pause_for(100ms);
   CHECK(co_await containers_left(io, daemon) == 0);
+}
+
+DOCKER_TEST("docker: `docker cp` reaches the files of a container") {
+  docker_context_options options;
+  options.image = "test/busybox:1";
+  options.host = daemon.front().url;
+  options.name = "berth-cp-" + std::to_string(::getpid());
+  context place(io.get_executor(), make_docker_backend(io.get_executor(), options, true));
+  const handle where = co_await place.spawn();
+  co_await place.write_file(where, "file", "bytes");
+  const auto engine = co_await docker_engine::connect(io.get_executor(), daemon);
+  http::request get = engine->make_request("GET", "/containers/" + options.name + "/archive?path=/workspace/file");
+  const auto reply = co_await engine->open(std::move(get));
+  const std::string tar = co_await reply->rest(100000);
+  CHECK(tar.find("bytes") != std::string::npos);
+  co_await place.destroy(where);
+}
+
+TEST_CASE("docker: the socket that a killed owner left is removed, that of a living one is not") {
+  const temp_dir dir;
+  ::setenv("TMPDIR", dir.path().c_str(), 1);
+  const auto left = dir.path() / "berth-socket-gone";
+  std::filesystem::create_directory(left);
+  write_whole_file(left / "s", "");
+  const auto fresh = dir.path() / "berth-socket-new";
+  std::filesystem::create_directory(fresh);
+  asio::io_context io;
+  {
+    const socket_offer living(io.get_executor());
+    const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+    std::filesystem::last_write_time(left, long_ago);
+    std::filesystem::last_write_time(std::filesystem::path(living.path()).parent_path(), long_ago);
+    const socket_offer next(io.get_executor());
+    CHECK(std::filesystem::exists(living.path()));
+    CHECK_FALSE(std::filesystem::exists(left));
+    CHECK(std::filesystem::exists(fresh));
+  }
+  ::unsetenv("TMPDIR");
+  CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
 }
