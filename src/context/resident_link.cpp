@@ -176,6 +176,20 @@ task<void> resident_link::await_attach(std::shared_ptr<state> self, std::shared_
   if (session.is_current(channel)) session.lose("lost: no connection to the resident within its lease");
 }
 
+task<resident_end> resident_link::find_cause(std::shared_ptr<state> self) {
+  resident_end found;
+  if (self->options.explain && self->session->complaint().empty()) {
+    try {
+      auto asking = self->options.explain();
+      found = co_await std::move(asking);
+    } catch (const std::system_error& caught) {
+      if (is_cancelled(caught.code())) throw;
+    }
+  }
+  if (found.cause.empty()) found.cause = self->cause();
+  co_return found;
+}
+
 task<void> resident_link::report_loss(std::shared_ptr<state> self) {
   if (self->owns_resident()) {
     const bool exited = co_await exited_within(self, exit_after_end);
@@ -184,10 +198,10 @@ task<void> resident_link::report_loss(std::shared_ptr<state> self) {
       (void)co_await exited_within(self, exit_after_end);
     }
   }
-  const std::string cause = self->cause();
+  const resident_end end = co_await find_cause(self);
   if (self->ending) co_return;
-  self->options.log.error("resident: " + cause);
-  self->session->lose(cause);
+  self->options.log.error("resident: " + end.cause);
+  self->session->lose(end.cause);
   self->cut.notify();
   co_await sweep(self);
 }

@@ -7,10 +7,18 @@
 #include "os/helper_process.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace berth {
+
+/// What became of a place whose resident is gone.
+struct resident_end {
+  std::string cause = {};  ///< as a status' message; empty: not known
+  bool out_of_memory = false;
+};
 
 struct resident_link_options {
   /// The resident, where it is a child of this process on this host: then it is watched, and swept after.
@@ -21,6 +29,8 @@ struct resident_link_options {
   std::optional<std::chrono::milliseconds> lease = {};
   /// How long a resident may take to say welcome.
   std::chrono::milliseconds hello_timeout{5000};
+  /// Asked once the connection has ended for good, before processes are told. Must bound its time.
+  std::function<task<resident_end>()> explain = {};
   logger log = {};
 };
 
@@ -60,6 +70,7 @@ class resident_link {
   static task<void> pump(std::shared_ptr<state> self, std::shared_ptr<resident_channel> channel);
   static task<void> read_all(std::shared_ptr<state> self, std::shared_ptr<resident_channel> channel);
   static task<void> await_attach(std::shared_ptr<state> self, std::shared_ptr<resident_channel> channel);
+  static task<resident_end> find_cause(std::shared_ptr<state> self);
   static task<void> report_loss(std::shared_ptr<state> self);
   static task<void> follow_exit(std::shared_ptr<state> self);
   static task<void> watch(std::shared_ptr<state> self);

@@ -1,6 +1,7 @@
 #include "docker/container.hpp"
 
 #include "berth/error.hpp"
+#include "core/text.hpp"
 
 #include <utility>
 
@@ -50,6 +51,30 @@ task<void> container::upload_to(container self, std::string directory, std::stri
 task<void> container::upload(std::string directory, std::string tar) const {
   return upload_to(*this, std::move(directory), std::move(tar));
 }
+
+task<std::optional<archive_stat>> container::stat_of(container self, std::string path) {
+  http::query_builder query;
+  query.add("path", path);
+  http::request head = self.engine_->make_request("HEAD", query.behind(path_of(self.id_, "/archive")));
+  std::unique_ptr<http::response_stream> reply;
+  try {
+    reply = co_await self.engine_->open(std::move(head));
+  } catch (const error& failure) {
+    if (failure.code() != errc::not_found) throw;
+  }
+  if (!reply) co_return std::nullopt;
+  const auto told = reply->fields().find("X-Docker-Container-Path-Stat");
+  if (!told) throw error(make_error_code(errc::protocol), "docker: a file's state without its header");
+  const json fields = json::parse(base64_decode(*told));
+  archive_stat found;
+  found.size = static_cast<std::uint64_t>(fields["size"].if_int().value_or(0));
+  found.mode = static_cast<std::uint32_t>(fields["mode"].if_int().value_or(0));
+  found.modified = text_in(fields["mtime"]);
+  found.target = text_in(fields["linkTarget"]);
+  co_return found;
+}
+
+task<std::optional<archive_stat>> container::stat(std::string path) const { return stat_of(*this, std::move(path)); }
 
 task<http::stream_ptr> container::attach() const {
   return engine_->hijack(path_of(id_, "/attach?stream=1&stdin=1&stdout=1&stderr=1"));

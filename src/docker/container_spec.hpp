@@ -10,6 +10,9 @@
 
 namespace berth {
 
+/// Where commands start in a container of ours.
+inline constexpr const char* default_docker_cwd = "/workspace";
+
 /// What is put into a container besides what the user asked for.
 struct container_fittings {
   /// The first process, in place of the image's entrypoint and command.

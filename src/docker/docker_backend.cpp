@@ -7,31 +7,22 @@
 #include "docker/container_launch.hpp"
 #include "docker/credential_helper.hpp"
 #include "docker/docker_place.hpp"
+#include "docker/given_place.hpp"
 #include "docker/image_reference.hpp"
 #include "docker/registry_login.hpp"
 #include "docker/surroundings.hpp"
 
 #include <asio/io_context.hpp>
 
-#include <sys/utsname.h>
-
+#include <map>
 #include <utility>
 
 namespace berth {
 namespace {
 
-/// As Go and Docker call it.
-std::string architecture_of_resident() {
-  utsname here{};
-  ::uname(&here);
-  const std::string machine = here.machine;
-  if (machine == "x86_64") return "amd64";
-  return machine == "aarch64" ? "arm64" : machine;
-}
-
-class docker_backend final : public context_backend {
+class containers_backend final : public docker_backend {
  public:
-  docker_backend(asio::any_io_executor executor, docker_context_options options, bool try_socket)
+  containers_backend(asio::any_io_executor executor, docker_context_options options, bool try_socket)
       : shared_(std::make_shared<shared>(std::move(executor), std::move(options), try_socket)) {}
 
   std::string_view type() const noexcept override { return "docker"; }
@@ -52,11 +43,22 @@ class docker_backend final : public context_backend {
     return all;
   }
 
-  task<spawned_place> spawn(std::string, spawn_options options) override {
-    return spawn_in(shared_, std::move(options));
+  task<spawned_place> spawn(std::string id, spawn_options options) override {
+    return spawn_in(shared_, std::move(id), std::move(options));
   }
 
+  task<std::vector<docker_port>> published_ports(std::string id) override {
+    return published_ports_of(shared_->find(id).box);
+  }
+
+  std::string container_id(const std::string& id) const override { return shared_->find(id).box.id(); }
+
  private:
+  struct known_place {
+    std::weak_ptr<backend_place> place;
+    container box;
+  };
+
   struct shared {
     shared(asio::any_io_executor e, docker_context_options o, bool s)
         : executor(std::move(e)), options(std::move(o)), log(options.log), try_socket(s) {}
@@ -65,6 +67,19 @@ class docker_backend final : public context_backend {
     docker_context_options options;
     logger log;
     bool try_socket;
+    const known_place& find(const std::string& id) const {
+      const auto found = places.find(id);
+      if (found == places.end() || found->second.place.expired())
+        throw error(make_error_code(errc::destroyed), "handle '" + id + "' was destroyed, or is not of this context");
+      return found->second;
+    }
+
+    void remember(const std::string& id, const std::shared_ptr<backend_place>& place, container box) {
+      std::erase_if(places, [](const auto& each) { return each.second.place.expired(); });
+      places.insert_or_assign(id, known_place{place, std::move(box)});
+    }
+
+    std::map<std::string, known_place> places = {};
     std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
   };
 
@@ -140,24 +155,47 @@ class docker_backend final : public context_backend {
                                                         image.architecture + ", and the resident for linux/" + ours);
   }
 
-  static task<spawned_place> spawn_in(std::shared_ptr<shared> self, spawn_options options) {
-    container_launch_options launch;
-    launch.context = self->options;
-    launch.log = self->log;
-    launch.try_socket = self->try_socket;
-    if (!options.cwd().empty()) launch.context.cwd = options.cwd();
-    for (const auto& each : options.env()) launch.context.env.push_back(each);
-    check_docker_options(launch.context);
+  static task<spawned_place> spawn_in(std::shared_ptr<shared> self, std::string id, spawn_options options) {
+    docker_context_options wanted = self->options;
+    if (!options.cwd().empty()) wanted.cwd = options.cwd();
+    for (const auto& each : options.env()) wanted.env.push_back(each);
+    check_docker_options(wanted);
     const findings found = co_await look_around(self);
-    launch.labels = labels_of(found.owner);
     auto connecting = docker_engine::connect(self->executor, found.daemons, found.version);
     const std::shared_ptr<docker_engine> engine = co_await std::move(connecting);
+    auto spawning = wanted.container.empty()
+                        ? spawn_own(self, std::move(id), engine, std::move(wanted), labels_of(found.owner))
+                        : spawn_given(self, std::move(id), engine, std::move(wanted));
+    co_return co_await std::move(spawning);
+  }
+
+  static task<spawned_place> spawn_own(std::shared_ptr<shared> self, std::string id,
+                                       std::shared_ptr<docker_engine> engine, docker_context_options wanted,
+                                       docker_labels labels) {
     co_await have_image(self, engine);
+    container_launch_options launch;
+    launch.log = self->log;
+    launch.try_socket = self->try_socket;
+    launch.labels = std::move(labels);
+    if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
     spawned_place done;
-    done.cwd = launch.context.cwd;
-    auto launching = launch_container(self->executor, engine, std::move(launch));
+    done.cwd = wanted.cwd;
+    launch.context = std::move(wanted);
+    auto launching = launch_container(self->executor, std::move(engine), std::move(launch));
     auto launched = co_await std::move(launching);
+    const container box = launched->box;
     done.place = std::make_shared<docker_place>(self->executor, std::move(launched), self->log);
+    self->remember(id, done.place, box);
+    co_return done;
+  }
+
+  static task<spawned_place> spawn_given(std::shared_ptr<shared> self, std::string id,
+                                         std::shared_ptr<docker_engine> engine, docker_context_options wanted) {
+    auto finding = find_given_container(std::move(engine), wanted.container);
+    const given_container place = co_await std::move(finding);
+    auto spawning = spawn_in_given(self->executor, place, std::move(wanted), self->log);
+    spawned_place done = co_await std::move(spawning);
+    self->remember(id, done.place, place.box);
     co_return done;
   }
 
@@ -166,14 +204,23 @@ class docker_backend final : public context_backend {
 
 }  // namespace
 
-std::shared_ptr<context_backend> make_docker_backend(asio::any_io_executor executor, docker_context_options options,
-                                                     bool try_socket) {
+std::shared_ptr<docker_backend> make_docker_backend(asio::any_io_executor executor, docker_context_options options,
+                                                    bool try_socket) {
   check_docker_options(options);
-  return std::make_shared<docker_backend>(std::move(executor), std::move(options), try_socket);
+  return std::make_shared<containers_backend>(std::move(executor), std::move(options), try_socket);
 }
 
-context make_docker_context(asio::io_context& io, docker_context_options options) {
-  return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options)));
+docker_context::docker_context(asio::any_io_executor executor, std::shared_ptr<docker_backend> backend)
+    : context(std::move(executor), backend), backend_(std::move(backend)) {}
+
+task<std::vector<docker_port>> docker_context::published_ports(handle place) & {
+  return backend_->published_ports(place.id());
+}
+
+std::string docker_context::container_id(const handle& place) const { return backend_->container_id(place.id()); }
+
+docker_context make_docker_context(asio::io_context& io, docker_context_options options) {
+  return {io.get_executor(), make_docker_backend(io.get_executor(), std::move(options))};
 }
 
 }  // namespace berth
