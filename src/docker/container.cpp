@@ -8,6 +8,8 @@
 namespace berth {
 namespace {
 
+constexpr std::chrono::minutes transfer_takes{30};
+
 std::string path_of(const std::string& id, std::string_view what) {
   return "/containers/" + http::percent_encode(id) + std::string(what);
 }
@@ -50,6 +52,35 @@ task<void> container::upload_to(container self, std::string directory, std::stri
 
 task<void> container::upload(std::string directory, std::string tar) const {
   return upload_to(*this, std::move(directory), std::move(tar));
+}
+
+task<void> container::unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
+                                archive_owner owner) {
+  http::query_builder query;
+  query.add("path", directory).add("noOverwriteDirNonDir", "1");
+  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
+  http::request put = self.engine_->make_request("PUT", query.behind(path_of(self.id_, "/archive")));
+  put.body(std::move(tar), std::nullopt, "application/x-tar").timeout(transfer_takes);
+  auto reply = co_await self.engine_->open(std::move(put));
+  constexpr std::size_t most = 65536;
+  (void)co_await reply->rest(most);
+}
+
+task<void> container::unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const {
+  return unpack_to(*this, std::move(directory), std::move(tar), owner);
+}
+
+task<std::string> container::download_from(container self, std::string path, std::size_t limit) {
+  http::query_builder query;
+  query.add("path", path);
+  http::request get = self.engine_->make_request("GET", query.behind(path_of(self.id_, "/archive")));
+  get.timeout(transfer_takes);
+  const auto reply = co_await self.engine_->open(std::move(get));
+  co_return co_await reply->rest(limit);
+}
+
+task<std::string> container::download(std::string path, std::size_t limit) const {
+  return download_from(*this, std::move(path), limit);
 }
 
 task<std::optional<archive_stat>> container::stat_of(container self, std::string path) {

@@ -59,6 +59,9 @@ struct archive_stat {
   bool is_link() const noexcept { return (mode & link_bit) != 0; }
 };
 
+/// Whose files become that are put into a container.
+enum class archive_owner { archive, container };
+
 /// A container by its id. A value; it ends nothing by itself.
 class container {
  public:
@@ -75,6 +78,10 @@ class container {
   task<void> start() const;
   /// A tar stream, unpacked in a directory that is there; also before the start.
   task<void> upload(std::string directory, std::string tar) const;
+  /// The same from a stream, with owners as it says or all the container's own user. Directories stay directories.
+  task<void> unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const;
+  /// A file, or a directory with all below it, as a tar stream. Errors: limit_exceeded.
+  task<std::string> download(std::string path, std::size_t limit) const;
   /// What lies at a path, a last link not followed; nothing where nothing does. A tmpfs is not seen.
   task<std::optional<archive_stat>> stat(std::string path) const;
   /// The streams of its first process, in both directions; also before the start.
@@ -88,6 +95,9 @@ class container {
  private:
   static task<void> start_one(container self);
   static task<void> upload_to(container self, std::string directory, std::string tar);
+  static task<void> unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
+                              archive_owner owner);
+  static task<std::string> download_from(container self, std::string path, std::size_t limit);
   static task<std::optional<archive_stat>> stat_of(container self, std::string path);
   static task<std::optional<json>> inspect_one(container self);
   static task<std::optional<container_state>> state_of(container self);
@@ -104,7 +114,8 @@ struct tar_entry {
   bool is_directory = false;
   std::int64_t user = 0;
   std::int64_t group = 0;
-  std::int64_t modified = 0;  ///< seconds since 1970
+  std::int64_t modified = 0;     ///< seconds since 1970
+  std::string link_target = {};  ///< makes it a link
 };
 
 /// In this order. Errors: internal for a path that no tar can carry.

@@ -7,6 +7,7 @@
 #include "docker/container_launch.hpp"
 #include "docker/credential_helper.hpp"
 #include "docker/docker_place.hpp"
+#include "docker/engine_place.hpp"
 #include "docker/given_place.hpp"
 #include "docker/image_reference.hpp"
 #include "docker/registry_login.hpp"
@@ -27,7 +28,9 @@ class containers_backend final : public docker_backend {
 
   std::string_view type() const noexcept override { return "docker"; }
 
+  /// Where no resident lives is seen only once a place was tried.
   capabilities can() const noexcept override {
+    if (shared_->engine_runs) return engine_capabilities();
     capabilities all;
     all.kills_tree = true;
     all.separate_stderr = true;
@@ -37,7 +40,7 @@ class containers_backend final : public docker_backend {
     all.terminals = true;
     all.limits = true;
     all.lists_ports = true;
-    all.survives_disconnect = true;
+    all.survives_disconnect = shared_->options.container.empty();
     all.files = true;
     all.watches_files = true;
     return all;
@@ -79,6 +82,7 @@ class containers_backend final : public docker_backend {
       places.insert_or_assign(id, known_place{place, std::move(box)});
     }
 
+    bool engine_runs = options.runner == docker_runner::engine;
     std::map<std::string, known_place> places = {};
     std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
   };
@@ -194,9 +198,10 @@ class containers_backend final : public docker_backend {
     auto finding = find_given_container(std::move(engine), wanted.container);
     const given_container place = co_await std::move(finding);
     auto spawning = spawn_in_given(self->executor, place, std::move(wanted), self->log);
-    spawned_place done = co_await std::move(spawning);
-    self->remember(id, done.place, place.box);
-    co_return done;
+    place_in_container done = co_await std::move(spawning);
+    self->engine_runs = self->engine_runs || done.runner == docker_runner::engine;
+    self->remember(id, done.spawned.place, place.box);
+    co_return std::move(done.spawned);
   }
 
   std::shared_ptr<shared> shared_;

@@ -2,6 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
+#include "docker/engine_place.hpp"
 #include "docker/guest_place.hpp"
 
 #include <chrono>
@@ -44,30 +45,53 @@ task<void> give_up(std::shared_ptr<backend_place> place) {
   }
 }
 
-}  // namespace
-
-task<spawned_place> spawn_in_given(asio::any_io_executor executor, given_container place, docker_context_options wanted,
-                                   logger log) {
-  spawned_place done;
-  done.cwd = wanted.cwd.empty() ? place.cwd : wanted.cwd;
-  const auto why_not = std::make_shared<std::string>();
-  auto finding = find_guest(executor, place, wanted, log, why_not);
-  const std::shared_ptr<launched_guest> guest = co_await std::move(finding);
-  if (!guest)
-    throw error(make_error_code(errc::unsupported),
-                "container " + place.shown + ": no resident can live in it: " + *why_not);
-  done.place = std::make_shared<guest_place>(executor, guest, wanted.lease, log);
+task<void> make_cwd(spawned_place made) {
   std::exception_ptr failure;
   try {
-    co_await done.place->files()->make_directory(done.cwd);
+    co_await made.place->files()->make_directory(made.cwd);
   } catch (...) {
     failure = std::current_exception();
   }
-  if (failure) {
-    co_await hold_cancellation();
-    co_await give_up(done.place);
-    std::rethrow_exception(failure);
+  if (!failure) co_return;
+  co_await hold_cancellation();
+  co_await give_up(made.place);
+  std::rethrow_exception(failure);
+}
+
+std::shared_ptr<backend_place> make_engine_place(const asio::any_io_executor& executor, const given_container& place,
+                                                 const docker_context_options& wanted) {
+  engine_files_place files{place.box, wanted.user, place.memory_directories};
+  return std::make_shared<engine_place>(executor, std::move(files), container_owner::others, env_of(wanted));
+}
+
+}  // namespace
+
+task<place_in_container> spawn_in_given(asio::any_io_executor executor, given_container place,
+                                        docker_context_options wanted, logger log) {
+  place_in_container done;
+  done.spawned.cwd = wanted.cwd.empty() ? place.cwd : wanted.cwd;
+  done.runner = wanted.runner == docker_runner::engine ? docker_runner::engine : docker_runner::resident;
+  const auto why_not = std::make_shared<std::string>();
+  std::shared_ptr<launched_guest> guest;
+  if (wanted.runner != docker_runner::engine) {
+    auto finding = find_guest(executor, place, wanted, log, why_not);
+    guest = co_await std::move(finding);
+    if (!guest && wanted.runner == docker_runner::resident)
+      throw error(make_error_code(errc::unsupported),
+                  "container " + place.shown + ": no resident can live in it: " + *why_not);
   }
+  if (guest) {
+    done.spawned.place = std::make_shared<guest_place>(executor, guest, wanted.lease, log);
+  } else {
+    done.runner = docker_runner::engine;
+    done.spawned.place = make_engine_place(executor, place, wanted);
+    if (wanted.runner == docker_runner::automatic)
+      log.warning("docker: in container " + place.shown +
+                  " the Engine itself runs commands, which it cannot end, signal or limit, since " +
+                  "no resident can live there: " + *why_not);
+  }
+  auto making = make_cwd(done.spawned);
+  co_await std::move(making);
   co_return done;
 }
 

@@ -16,6 +16,10 @@ bool add(archive* writer, const tar_entry& what) {
   ::archive_entry_set_pathname(entry.get(), what.path.c_str());
   ::archive_entry_set_size(entry.get(), static_cast<la_int64_t>(what.content.size()));
   ::archive_entry_set_filetype(entry.get(), what.is_directory ? S_IFDIR : S_IFREG);
+  if (!what.link_target.empty()) {
+    ::archive_entry_set_filetype(entry.get(), S_IFLNK);
+    ::archive_entry_set_symlink(entry.get(), what.link_target.c_str());
+  }
   ::archive_entry_set_perm(entry.get(), what.mode);
   ::archive_entry_set_uid(entry.get(), what.user);
   ::archive_entry_set_gid(entry.get(), what.group);
@@ -32,7 +36,8 @@ std::string tar_of(const std::vector<tar_entry>& entries) {
   constexpr std::size_t room_for_one = 8192;
   const std::unique_ptr<archive, int (*)(archive*)> writer(::archive_write_new(), ::archive_write_free);
   std::size_t room = room_for_heads;
-  for (const tar_entry& each : entries) room += each.content.size() + each.path.size() * 2 + room_for_one;
+  for (const tar_entry& each : entries)
+    room += each.content.size() + (each.path.size() + each.link_target.size()) * 2 + room_for_one;
   std::string tar(room, '\0');
   std::size_t used = 0;
   // ustar, and what it has no room for as pax records.
