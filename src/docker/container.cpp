@@ -111,6 +111,10 @@ task<http::stream_ptr> container::attach() const {
   return engine_->hijack(path_of(id_, "/attach?stream=1&stdin=1&stdout=1&stderr=1"));
 }
 
+task<http::stream_ptr> container::attach_input() const {
+  return engine_->hijack(path_of(id_, "/attach?stream=1&stdin=1"));
+}
+
 task<std::optional<json>> container::inspect_one(container self) {
   const engine_reply reply = co_await self.engine_->try_ask("GET", path_of(self.id_, "/json"));
   if (reply.status() == 404) co_return std::nullopt;

@@ -86,6 +86,8 @@ class container {
   task<std::optional<archive_stat>> stat(std::string path) const;
   /// The streams of its first process, in both directions; also before the start.
   task<http::stream_ptr> attach() const;
+  /// Only its standard input.
+  task<http::stream_ptr> attach_input() const;
   /// Nothing where it is gone.
   task<std::optional<json>> inspect() const;
   task<std::optional<container_state>> state() const;

@@ -186,8 +186,10 @@ void check_docker_options(const docker_context_options& options) {
 json container_spec(const docker_context_options& options, const container_fittings& fittings) {
   json_object spec;
   spec.set("Image", options.image);
-  spec.set("Entrypoint", texts(fittings.entrypoint));
-  spec.set("Cmd", json_array());
+  if (!fittings.entrypoint.empty()) {
+    spec.set("Entrypoint", texts(fittings.entrypoint));
+    spec.set("Cmd", json_array());
+  }
   spec.set("WorkingDir", options.cwd.empty() ? default_docker_cwd : options.cwd);
   json_array env;
   for (const auto& [name, value] : options.env) env.emplace_back(name + "=" + value);
@@ -202,6 +204,7 @@ json container_spec(const docker_context_options& options, const container_fitti
   for (const docker_port& each : options.ports) ports.set(port_key(each.container), json_object());
   if (!ports.empty()) spec.set("ExposedPorts", std::move(ports));
   spec.set("OpenStdin", fittings.stdin_open);
+  if (fittings.stdin_once) spec.set("StdinOnce", true);
   spec.set("HostConfig", host_config(options, fittings));
   return spec;
 }

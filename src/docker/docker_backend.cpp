@@ -10,6 +10,7 @@
 #include "docker/engine_place.hpp"
 #include "docker/given_place.hpp"
 #include "docker/image_reference.hpp"
+#include "docker/kept_container.hpp"
 #include "docker/registry_login.hpp"
 #include "docker/surroundings.hpp"
 
@@ -136,7 +137,7 @@ class containers_backend final : public docker_backend {
     co_await std::move(pulling);
   }
 
-  static task<void> have_image(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
+  static task<docker_image> have_image(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
     const docker_context_options& wanted = self->options;
     std::optional<docker_image> image;
     if (wanted.pull != pull_policy::always) image = co_await find_image(engine, wanted.image);
@@ -148,15 +149,14 @@ class containers_backend final : public docker_backend {
       throw error(make_error_code(errc::not_found),
                   "image " + shown_path(wanted.image) + " is not with the daemon" +
                       (wanted.pull == pull_policy::never ? ", and pull is `never`" : ""));
-    check_platform(*image, wanted);
+    co_return *image;
   }
 
-  /// Before it ends with "exec format error", or runs slowly in an emulator.
-  static void check_platform(const docker_image& image, const docker_context_options& wanted) {
+  /// Why no resident can be the first process of a container of this image; empty: one can.
+  static std::string misfit(const docker_image& image) {
     const std::string ours = architecture_of_resident();
-    if (image.os == "linux" && image.architecture == ours) return;
-    throw error(make_error_code(errc::unsupported), "image " + shown_path(wanted.image) + " is for " + image.os + "/" +
-                                                        image.architecture + ", and the resident for linux/" + ours);
+    if (image.os == "linux" && image.architecture == ours) return {};
+    return "it is for " + image.os + "/" + image.architecture + ", and the resident for linux/" + ours;
   }
 
   static task<spawned_place> spawn_in(std::shared_ptr<shared> self, std::string id, spawn_options options) {
@@ -176,12 +176,18 @@ class containers_backend final : public docker_backend {
   static task<spawned_place> spawn_own(std::shared_ptr<shared> self, std::string id,
                                        std::shared_ptr<docker_engine> engine, docker_context_options wanted,
                                        docker_labels labels) {
-    co_await have_image(self, engine);
+    if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
+    const docker_image image = co_await have_image(self, engine);
+    const std::string why_not = misfit(image);
+    if (image.os != "linux" || (!why_not.empty() && wanted.runner == docker_runner::resident))
+      throw error(make_error_code(errc::unsupported), "image " + shown_path(wanted.image) + ": " + why_not);
+    if (!why_not.empty() || wanted.runner == docker_runner::engine)
+      co_return co_await spawn_kept(self, std::move(id), std::move(engine), std::move(wanted), std::move(labels),
+                                    why_not);
     container_launch_options launch;
     launch.log = self->log;
     launch.try_socket = self->try_socket;
     launch.labels = std::move(labels);
-    if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
     spawned_place done;
     done.cwd = wanted.cwd;
     launch.context = std::move(wanted);
@@ -190,6 +196,33 @@ class containers_backend final : public docker_backend {
     const container box = launched->box;
     done.place = std::make_shared<docker_place>(self->executor, std::move(launched), self->log);
     self->remember(id, done.place, box);
+    co_return done;
+  }
+
+  /// In an emulator, or because it was asked for.
+  static task<spawned_place> spawn_kept(std::shared_ptr<shared> self, std::string id,
+                                        std::shared_ptr<docker_engine> engine, docker_context_options wanted,
+                                        docker_labels labels, std::string why_not) {
+    auto launching = launch_kept(std::move(engine), wanted, std::move(labels));
+    std::shared_ptr<kept_container> kept;
+    try {
+      kept = co_await std::move(launching);
+    } catch (const error& failure) {
+      if (why_not.empty() || failure.code() != errc::unsupported) throw;
+      throw failure.within(why_not);
+    }
+    if (!why_not.empty())
+      self->log.warning(engine_warning("a container of image " + shown_path(wanted.image), why_not));
+    self->engine_runs = true;
+    engine_files_place files{kept->box, wanted.user, {}};
+    for (const docker_mount& each : wanted.mounts) {
+      if (each.kind == mount_kind::tmpfs) files.memory_directories.push_back(each.target);
+    }
+    spawned_place done;
+    done.cwd = wanted.cwd;
+    std::vector<std::string> env;  // the container has it
+    done.place = std::make_shared<engine_place>(self->executor, std::move(files), std::move(env), kept->keeper);
+    self->remember(id, done.place, kept->box);
     co_return done;
   }
 

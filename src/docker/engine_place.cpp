@@ -15,9 +15,14 @@ capabilities engine_capabilities() noexcept {
   return some;
 }
 
+std::string engine_warning(const std::string& where, const std::string& why_not) {
+  return "docker: in " + where + " the Engine itself runs commands, and cannot end, signal or limit them, since no " +
+         "resident can live there: " + why_not;
+}
+
 struct engine_place::state {
-  state(asio::any_io_executor e, container b, container_owner o, std::string u, std::vector<std::string> v)
-      : executor(std::move(e)), box(std::move(b)), owner(o), user(std::move(u)), env(std::move(v)) {}
+  state(asio::any_io_executor e, container b, std::string u, std::vector<std::string> v, http::stream_ptr k)
+      : executor(std::move(e)), box(std::move(b)), user(std::move(u)), env(std::move(v)), keeper(std::move(k)) {}
 
   void tell_end() {
     destroyed = true;
@@ -29,20 +34,23 @@ struct engine_place::state {
 
   asio::any_io_executor executor;
   container box;
-  container_owner owner;
   std::string user;
   std::vector<std::string> env;
+  http::stream_ptr keeper;
   std::shared_ptr<engine_listeners> listeners = std::make_shared<engine_listeners>();
   bool destroyed = false;
 };
 
-engine_place::engine_place(asio::any_io_executor executor, engine_files_place where, container_owner owner,
-                           std::vector<std::string> env)
-    : state_(std::make_shared<state>(executor, where.box, owner, where.user, std::move(env))),
+engine_place::engine_place(asio::any_io_executor executor, engine_files_place where, std::vector<std::string> env,
+                           http::stream_ptr keeper)
+    : state_(std::make_shared<state>(executor, where.box, where.user, std::move(env), std::move(keeper))),
       group_(std::make_shared<task_group>(executor)),
       files_(std::move(where)) {}
 
-engine_place::~engine_place() { state_->tell_end(); }
+engine_place::~engine_place() {
+  state_->tell_end();
+  if (state_->keeper) state_->keeper->close();
+}
 
 task<std::unique_ptr<backend_process>> engine_place::start(command what) {
   if (state_->destroyed) throw error(make_error_code(errc::destroyed), "docker context");
@@ -53,7 +61,10 @@ task<std::unique_ptr<backend_process>> engine_place::start(command what) {
 task<void> engine_place::destroy_all(std::shared_ptr<state> self, std::shared_ptr<task_group> group) {
   self->tell_end();
   group->cancel();
-  if (self->owner == container_owner::us) co_await self->box.remove();
+  if (self->keeper) {
+    self->keeper->close();
+    co_await self->box.remove();
+  }
   co_await group->join();
 }
 

@@ -15,16 +15,19 @@
 
 namespace berth {
 
-enum class container_owner { us, others };
-
 /// What is left where the Engine runs commands.
 capabilities engine_capabilities() noexcept;
 
-/// A container of ours goes with it, and with that all that runs there. One of others stays, and so do commands that have not ended.
+/// The same in words, for the log.
+std::string engine_warning(const std::string& where, const std::string& why_not);
+
+/// One of ours goes with it, and with that all that runs there: its input is `keeper`. One of others stays, and so do commands that have
+/// not ended.
 class engine_place final : public backend_place {
  public:
-  engine_place(asio::any_io_executor executor, engine_files_place where, container_owner owner,
-               std::vector<std::string> env);
+  /// `keeper`: null for a container of others.
+  engine_place(asio::any_io_executor executor, engine_files_place where, std::vector<std::string> env,
+               http::stream_ptr keeper = nullptr);
   ~engine_place() override;
 
   task<std::unique_ptr<backend_process>> start(command what) override;

@@ -61,7 +61,7 @@ task<void> make_cwd(spawned_place made) {
 std::shared_ptr<backend_place> make_engine_place(const asio::any_io_executor& executor, const given_container& place,
                                                  const docker_context_options& wanted) {
   engine_files_place files{place.box, wanted.user, place.memory_directories};
-  return std::make_shared<engine_place>(executor, std::move(files), container_owner::others, env_of(wanted));
+  return std::make_shared<engine_place>(executor, std::move(files), env_of(wanted));
 }
 
 }  // namespace
@@ -85,10 +85,7 @@ task<place_in_container> spawn_in_given(asio::any_io_executor executor, given_co
   } else {
     done.runner = docker_runner::engine;
     done.spawned.place = make_engine_place(executor, place, wanted);
-    if (wanted.runner == docker_runner::automatic)
-      log.warning("docker: in container " + place.shown +
-                  " the Engine itself runs commands, which it cannot end, signal or limit, since " +
-                  "no resident can live there: " + *why_not);
+    if (wanted.runner == docker_runner::automatic) log.warning(engine_warning("container " + place.shown, *why_not));
   }
   auto making = make_cwd(done.spawned);
   co_await std::move(making);

@@ -260,3 +260,66 @@ DOCKER_TEST("engine files: trees go up and come down") {
   co_await place.destroy(where);
   co_await box.remove();
 }
+
+namespace {
+
+docker_context own_context(asio::io_context& io, const std::vector<daemon_address>& daemon, std::string image,
+                           docker_runner runner) {
+  docker_context_options options;
+  options.host = daemon.front().url;
+  options.image = std::move(image);
+  options.network = "none";
+  options.runner = runner;
+  return make_docker_context(io, std::move(options));
+}
+
+task<bool> is_gone(asio::io_context& io, std::vector<daemon_address> daemon, std::string id) {
+  auto connecting = docker_engine::connect(io.get_executor(), std::move(daemon));
+  const container box(co_await std::move(connecting), std::move(id));
+  for (int i = 0; i < 200; ++i) {
+    const auto state = co_await box.state();
+    if (!state) co_return true;
+    co_await pause_for(50ms);
+  }
+  co_return false;
+}
+
+}  // namespace
+
+DOCKER_TEST("engine exec: a container of ours for another architecture, which an emulator runs") {
+  docker_context place = own_context(io, daemon, "test/emulated:1", docker_runner::automatic);
+  const handle where = co_await place.spawn();
+  CHECK_FALSE(place.can().kills_tree);
+  const exec_result result = co_await place.exec(where, command("pwd; ps | head -n 2 | tail -n 1"));
+  CHECK(result.std_out.starts_with("/workspace\n"));
+  CHECK(result.std_out.find("init") != std::string::npos);
+  const std::string id = place.container_id(where);
+  co_await place.destroy(where);
+  CHECK(co_await is_gone(io, daemon, id));
+  docker_context strict = own_context(io, daemon, "test/emulated:1", docker_runner::resident);
+  CHECK_THROWS_AS((void)co_await strict.spawn(), error);
+}
+
+DOCKER_TEST("engine exec: a container of ours goes with its context, also where no resident sees to it") {
+  std::string id;
+  {
+    docker_context place = own_context(io, daemon, "test/busybox:1", docker_runner::engine);
+    const handle where = co_await place.spawn();
+    id = place.container_id(where);
+    const exec_result result = co_await place.exec(where, command("echo hi"));
+    CHECK(result.std_out == "hi\n");
+  }
+  CHECK(co_await is_gone(io, daemon, id));
+}
+
+DOCKER_TEST("engine exec: an image in which nothing stays alive is refused") {
+  docker_context place = own_context(io, daemon, "test/scratch:1", docker_runner::engine);
+  std::string message;
+  try {
+    co_await place.spawn();
+  } catch (const error& failure) {
+    CHECK(failure.code() == errc::unsupported);
+    message = failure.message();
+  }
+  CHECK(message.find("nothing keeps its container alive") != std::string::npos);
+}
