@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,13 @@ struct docker_port {
   std::string address = "127.0.0.1";  ///< of the daemon's host; "0.0.0.0" opens it to the network
 };
 
+/// Who starts the commands in a container.
+enum class docker_runner {
+  automatic,  ///< the resident, or where it cannot live the Engine
+  resident,   ///< the resident, or spawn fails with errc::unsupported
+  engine,     ///< the Engine's own exec, with what docs/docker.md says is lost
+};
+
 /// One step of a pull.
 struct pull_progress {
   std::string image;
@@ -72,14 +80,14 @@ using pull_progress_function = std::function<void(const pull_progress&)>;
 /// Settings of a context in containers.
 struct docker_context_options {
   std::string image = "oven/bun:latest";
-  /// Working directory; made where it is missing.
-  std::string cwd = "/workspace";
+  /// Working directory; made where it is missing. Default: /workspace; in a given `container` the one that its own processes start in.
+  std::string cwd = {};
   /// On top of what the image sets.
   std::vector<std::pair<std::string, std::string>> env = {};
   docker_limits limits = {};
   std::vector<docker_mount> mounts = {};
   std::vector<docker_port> ports = {};
-  /// "1000", "1000:1000" or a name that the image knows. Default: the image's.
+  /// "1000", "1000:1000" or a name that the image knows. Default: the image's, or that of the given container.
   std::string user = {};
   /// "none", "bridge", "host", the name of a network, "container:NAME". Default: the daemon's.
   std::string network = {};
@@ -95,9 +103,12 @@ struct docker_context_options {
   /// Of the container; default: one that is not taken.
   std::string name = {};
   pull_policy pull = pull_policy::missing;
-  /// Works in this container, which runs already: by name or id. It is not removed with the handle, and what concerns the making of
-  /// a container must not be set.
+  /// Works in this container, which runs already: by name or id. It stays when the handle goes, any number of handles can be in it, and
+  /// what concerns the making of a container must not be set. Its connection cannot be made again once it broke: then the handle is
+  /// lost, and what ran there is ended, at the latest when the lease has passed.
+  /// Errors of spawn: not_found; conflict for one that does not run.
   std::string container = {};
+  docker_runner runner = docker_runner::automatic;
   /// As DOCKER_HOST has it. Default: what the docker command would take: `docker_context`, DOCKER_HOST, DOCKER_CONTEXT, its config
   /// file, then the usual sockets of Docker and Podman.
   std::string host = {};
@@ -109,12 +120,30 @@ struct docker_context_options {
   log_function log = {};
 };
 
+class docker_backend;
+
+/// A context that also tells of the containers behind its handles.
+class BERTH_API docker_context : public context {
+ public:
+  docker_context(asio::any_io_executor executor, std::shared_ptr<docker_backend> backend);
+
+  /// The TCP ports that the daemon's host offers, with the number that it chose where none was asked for. A port that is offered at
+  /// several addresses is there once for each.
+  /// Errors: destroyed; lost where the container is gone; those of the daemon's connection.
+  task<std::vector<docker_port>> published_ports(handle place) &;
+  /// The daemon's name for its container: 64 hexadecimal digits. Errors: destroyed.
+  std::string container_id(const handle& place) const;
+
+ private:
+  std::shared_ptr<docker_backend> backend_;
+};
+
 /// Commands run in containers. Nothing is asked of a daemon before the first spawn.
 ///
 /// The first process of a container is Berth's own (in place of the image's entrypoint): it starts and ends the commands, and reaps what
 /// they leave. A container ends, and is removed with its anonymous volumes, with its handle, with the context, and when the calling
 /// process dies, even by SIGKILL: at once where the daemon runs on this machine, else when the lease has passed.
 /// Errors: invalid_argument naming the option.
-BERTH_API context make_docker_context(asio::io_context& io, docker_context_options options = {});
+BERTH_API docker_context make_docker_context(asio::io_context& io, docker_context_options options = {});
 
 }  // namespace berth

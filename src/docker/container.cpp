@@ -2,6 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
+#include "core/text.hpp"
 
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace berth {
 namespace {
 
 constexpr std::chrono::seconds removal_takes{20};
+constexpr std::chrono::minutes transfer_takes{30};
 
 std::string path_of(const std::string& id, std::string_view what) {
   return "/containers/" + http::percent_encode(id) + std::string(what);
@@ -54,8 +56,65 @@ task<void> container::upload(std::string directory, std::string tar) const {
   return upload_to(*this, std::move(directory), std::move(tar));
 }
 
+task<void> container::unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
+                                archive_owner owner) {
+  http::query_builder query;
+  query.add("path", directory).add("noOverwriteDirNonDir", "1");
+  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
+  http::request put = self.engine_->make_request("PUT", query.behind(path_of(self.id_, "/archive")));
+  put.body(std::move(tar), std::nullopt, "application/x-tar").timeout(transfer_takes);
+  auto reply = co_await self.engine_->open(std::move(put));
+  constexpr std::size_t most = 65536;
+  (void)co_await reply->rest(most);
+}
+
+task<void> container::unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const {
+  return unpack_to(*this, std::move(directory), std::move(tar), owner);
+}
+
+task<std::string> container::download_from(container self, std::string path, std::size_t limit) {
+  http::query_builder query;
+  query.add("path", path);
+  http::request get = self.engine_->make_request("GET", query.behind(path_of(self.id_, "/archive")));
+  get.timeout(transfer_takes);
+  const auto reply = co_await self.engine_->open(std::move(get));
+  co_return co_await reply->rest(limit);
+}
+
+task<std::string> container::download(std::string path, std::size_t limit) const {
+  return download_from(*this, std::move(path), limit);
+}
+
+task<std::optional<archive_stat>> container::stat_of(container self, std::string path) {
+  http::query_builder query;
+  query.add("path", path);
+  http::request head = self.engine_->make_request("HEAD", query.behind(path_of(self.id_, "/archive")));
+  std::unique_ptr<http::response_stream> reply;
+  try {
+    reply = co_await self.engine_->open(std::move(head));
+  } catch (const error& failure) {
+    if (failure.code() != errc::not_found) throw;
+  }
+  if (!reply) co_return std::nullopt;
+  const auto told = reply->fields().find("X-Docker-Container-Path-Stat");
+  if (!told) throw error(make_error_code(errc::protocol), "docker: a file's state without its header");
+  const json fields = json::parse(base64_decode(*told));
+  archive_stat found;
+  found.size = static_cast<std::uint64_t>(fields["size"].if_int().value_or(0));
+  found.mode = static_cast<std::uint32_t>(fields["mode"].if_int().value_or(0));
+  found.modified = text_in(fields["mtime"]);
+  found.target = text_in(fields["linkTarget"]);
+  co_return found;
+}
+
+task<std::optional<archive_stat>> container::stat(std::string path) const { return stat_of(*this, std::move(path)); }
+
 task<http::stream_ptr> container::attach() const {
   return engine_->hijack(path_of(id_, "/attach?stream=1&stdin=1&stdout=1&stderr=1"));
+}
+
+task<http::stream_ptr> container::attach_input() const {
+  return engine_->hijack(path_of(id_, "/attach?stream=1&stdin=1"));
 }
 
 task<std::optional<json>> container::inspect_one(container self) {

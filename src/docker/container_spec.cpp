@@ -165,7 +165,7 @@ std::int64_t read_cpu(std::string_view text) {
 }
 
 void check_docker_options(const docker_context_options& options) {
-  if (!options.cwd.starts_with('/')) refuse_option("cwd must be absolute");
+  if (!options.cwd.empty() && !options.cwd.starts_with('/')) refuse_option("cwd must be absolute");
   if (options.lease < std::chrono::seconds(1)) refuse_option("lease must be at least 1 s");
   if (!options.host.empty() && !options.docker_context.empty())
     refuse_option("host and docker_context exclude each other");
@@ -186,9 +186,11 @@ void check_docker_options(const docker_context_options& options) {
 json container_spec(const docker_context_options& options, const container_fittings& fittings) {
   json_object spec;
   spec.set("Image", options.image);
-  spec.set("Entrypoint", texts(fittings.entrypoint));
-  spec.set("Cmd", json_array());
-  spec.set("WorkingDir", options.cwd);
+  if (!fittings.entrypoint.empty()) {
+    spec.set("Entrypoint", texts(fittings.entrypoint));
+    spec.set("Cmd", json_array());
+  }
+  spec.set("WorkingDir", options.cwd.empty() ? default_docker_cwd : options.cwd);
   json_array env;
   for (const auto& [name, value] : options.env) env.emplace_back(name + "=" + value);
   if (!env.empty()) spec.set("Env", std::move(env));
@@ -202,6 +204,7 @@ json container_spec(const docker_context_options& options, const container_fitti
   for (const docker_port& each : options.ports) ports.set(port_key(each.container), json_object());
   if (!ports.empty()) spec.set("ExposedPorts", std::move(ports));
   spec.set("OpenStdin", fittings.stdin_open);
+  if (fittings.stdin_once) spec.set("StdinOnce", true);
   spec.set("HostConfig", host_config(options, fittings));
   return spec;
 }

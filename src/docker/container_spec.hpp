@@ -10,9 +10,12 @@
 
 namespace berth {
 
+/// Where commands start in a container of ours.
+inline constexpr const char* default_docker_cwd = "/workspace";
+
 /// What is put into a container besides what the user asked for.
 struct container_fittings {
-  /// The first process, in place of the image's entrypoint and command.
+  /// The first process, in place of the image's entrypoint and command; empty: those.
   std::vector<std::string> entrypoint = {};
   /// A volume without a name at this path, for the resident; empty: none.
   std::string volume = {};
@@ -23,6 +26,8 @@ struct container_fittings {
   std::vector<std::pair<std::string, std::string>> labels = {};
   /// Standard input stays open, for the resident.
   bool stdin_open = false;
+  /// It closes with the first who was attached to it.
+  bool stdin_once = false;
   /// A process 1 of the daemon that reaps, where the first process is not ours.
   bool init = false;
   /// The daemon removes it once its first process has ended.

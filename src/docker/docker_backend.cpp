@@ -7,36 +7,31 @@
 #include "docker/container_launch.hpp"
 #include "docker/credential_helper.hpp"
 #include "docker/docker_place.hpp"
+#include "docker/engine_place.hpp"
+#include "docker/given_place.hpp"
 #include "docker/image_reference.hpp"
+#include "docker/kept_container.hpp"
 #include "docker/registry_login.hpp"
 #include "docker/surroundings.hpp"
 
 #include <asio/io_context.hpp>
 
-#include <sys/utsname.h>
-
+#include <map>
 #include <utility>
 
 namespace berth {
 namespace {
 
-/// As Go and Docker call it.
-std::string architecture_of_resident() {
-  utsname here{};
-  ::uname(&here);
-  const std::string machine = here.machine;
-  if (machine == "x86_64") return "amd64";
-  return machine == "aarch64" ? "arm64" : machine;
-}
-
-class docker_backend final : public context_backend {
+class containers_backend final : public docker_backend {
  public:
-  docker_backend(asio::any_io_executor executor, docker_context_options options, bool try_socket)
+  containers_backend(asio::any_io_executor executor, docker_context_options options, bool try_socket)
       : shared_(std::make_shared<shared>(std::move(executor), std::move(options), try_socket)) {}
 
   std::string_view type() const noexcept override { return "docker"; }
 
+  /// Where no resident lives is seen only once a place was tried.
   capabilities can() const noexcept override {
+    if (shared_->engine_runs) return engine_capabilities();
     capabilities all;
     all.kills_tree = true;
     all.separate_stderr = true;
@@ -46,17 +41,28 @@ class docker_backend final : public context_backend {
     all.terminals = true;
     all.limits = true;
     all.lists_ports = true;
-    all.survives_disconnect = true;
+    all.survives_disconnect = shared_->options.container.empty();
     all.files = true;
     all.watches_files = true;
     return all;
   }
 
-  task<spawned_place> spawn(std::string, spawn_options options) override {
-    return spawn_in(shared_, std::move(options));
+  task<spawned_place> spawn(std::string id, spawn_options options) override {
+    return spawn_in(shared_, std::move(id), std::move(options));
   }
 
+  task<std::vector<docker_port>> published_ports(std::string id) override {
+    return published_ports_of(shared_->find(id).box);
+  }
+
+  std::string container_id(const std::string& id) const override { return shared_->find(id).box.id(); }
+
  private:
+  struct known_place {
+    std::weak_ptr<backend_place> place;
+    container box;
+  };
+
   struct shared {
     shared(asio::any_io_executor e, docker_context_options o, bool s)
         : executor(std::move(e)), options(std::move(o)), log(options.log), try_socket(s) {}
@@ -65,6 +71,20 @@ class docker_backend final : public context_backend {
     docker_context_options options;
     logger log;
     bool try_socket;
+    const known_place& find(const std::string& id) const {
+      const auto found = places.find(id);
+      if (found == places.end() || found->second.place.expired())
+        throw error(make_error_code(errc::destroyed), "handle '" + id + "' was destroyed, or is not of this context");
+      return found->second;
+    }
+
+    void remember(const std::string& id, const std::shared_ptr<backend_place>& place, container box) {
+      std::erase_if(places, [](const auto& each) { return each.second.place.expired(); });
+      places.insert_or_assign(id, known_place{place, std::move(box)});
+    }
+
+    bool engine_runs = options.runner == docker_runner::engine;
+    std::map<std::string, known_place> places = {};
     std::shared_ptr<blocking_pool> pool = std::make_shared<blocking_pool>();
   };
 
@@ -117,7 +137,7 @@ class docker_backend final : public context_backend {
     co_await std::move(pulling);
   }
 
-  static task<void> have_image(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
+  static task<docker_image> have_image(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
     const docker_context_options& wanted = self->options;
     std::optional<docker_image> image;
     if (wanted.pull != pull_policy::always) image = co_await find_image(engine, wanted.image);
@@ -129,36 +149,92 @@ class docker_backend final : public context_backend {
       throw error(make_error_code(errc::not_found),
                   "image " + shown_path(wanted.image) + " is not with the daemon" +
                       (wanted.pull == pull_policy::never ? ", and pull is `never`" : ""));
-    check_platform(*image, wanted);
+    co_return *image;
   }
 
-  /// Before it ends with "exec format error", or runs slowly in an emulator.
-  static void check_platform(const docker_image& image, const docker_context_options& wanted) {
+  /// Why no resident can be the first process of a container of this image; empty: one can.
+  static std::string misfit(const docker_image& image) {
     const std::string ours = architecture_of_resident();
-    if (image.os == "linux" && image.architecture == ours) return;
-    throw error(make_error_code(errc::unsupported), "image " + shown_path(wanted.image) + " is for " + image.os + "/" +
-                                                        image.architecture + ", and the resident for linux/" + ours);
+    if (image.os == "linux" && image.architecture == ours) return {};
+    return "it is for " + image.os + "/" + image.architecture + ", and the resident for linux/" + ours;
   }
 
-  static task<spawned_place> spawn_in(std::shared_ptr<shared> self, spawn_options options) {
-    container_launch_options launch;
-    launch.context = self->options;
-    launch.log = self->log;
-    launch.try_socket = self->try_socket;
-    if (!options.cwd().empty()) launch.context.cwd = options.cwd();
-    for (const auto& each : options.env()) launch.context.env.push_back(each);
-    check_docker_options(launch.context);
+  static task<spawned_place> spawn_in(std::shared_ptr<shared> self, std::string id, spawn_options options) {
+    docker_context_options wanted = self->options;
+    if (!options.cwd().empty()) wanted.cwd = options.cwd();
+    for (const auto& each : options.env()) wanted.env.push_back(each);
+    check_docker_options(wanted);
     const findings found = co_await look_around(self);
-    launch.labels = labels_of(found.owner);
     auto connecting = docker_engine::connect(self->executor, found.daemons, found.version);
     const std::shared_ptr<docker_engine> engine = co_await std::move(connecting);
-    co_await have_image(self, engine);
+    auto spawning = wanted.container.empty()
+                        ? spawn_own(self, std::move(id), engine, std::move(wanted), labels_of(found.owner))
+                        : spawn_given(self, std::move(id), engine, std::move(wanted));
+    co_return co_await std::move(spawning);
+  }
+
+  static task<spawned_place> spawn_own(std::shared_ptr<shared> self, std::string id,
+                                       std::shared_ptr<docker_engine> engine, docker_context_options wanted,
+                                       docker_labels labels) {
+    if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
+    const docker_image image = co_await have_image(self, engine);
+    const std::string why_not = misfit(image);
+    if (image.os != "linux" || (!why_not.empty() && wanted.runner == docker_runner::resident))
+      throw error(make_error_code(errc::unsupported), "image " + shown_path(wanted.image) + ": " + why_not);
+    if (!why_not.empty() || wanted.runner == docker_runner::engine)
+      co_return co_await spawn_kept(self, std::move(id), std::move(engine), std::move(wanted), std::move(labels),
+                                    why_not);
+    container_launch_options launch;
+    launch.log = self->log;
+    launch.try_socket = self->try_socket;
+    launch.labels = std::move(labels);
     spawned_place done;
-    done.cwd = launch.context.cwd;
-    auto launching = launch_container(self->executor, engine, std::move(launch));
+    done.cwd = wanted.cwd;
+    launch.context = std::move(wanted);
+    auto launching = launch_container(self->executor, std::move(engine), std::move(launch));
     auto launched = co_await std::move(launching);
+    const container box = launched->box;
     done.place = std::make_shared<docker_place>(self->executor, std::move(launched), self->log);
+    self->remember(id, done.place, box);
     co_return done;
+  }
+
+  /// In an emulator, or because it was asked for.
+  static task<spawned_place> spawn_kept(std::shared_ptr<shared> self, std::string id,
+                                        std::shared_ptr<docker_engine> engine, docker_context_options wanted,
+                                        docker_labels labels, std::string why_not) {
+    auto launching = launch_kept(std::move(engine), wanted, std::move(labels));
+    std::shared_ptr<kept_container> kept;
+    try {
+      kept = co_await std::move(launching);
+    } catch (const error& failure) {
+      if (why_not.empty() || failure.code() != errc::unsupported) throw;
+      throw failure.within(why_not);
+    }
+    if (!why_not.empty())
+      self->log.warning(engine_warning("a container of image " + shown_path(wanted.image), why_not));
+    self->engine_runs = true;
+    engine_files_place files{kept->box, wanted.user, {}};
+    for (const docker_mount& each : wanted.mounts) {
+      if (each.kind == mount_kind::tmpfs) files.memory_directories.push_back(each.target);
+    }
+    spawned_place done;
+    done.cwd = wanted.cwd;
+    std::vector<std::string> env;  // the container has it
+    done.place = std::make_shared<engine_place>(self->executor, std::move(files), std::move(env), kept->keeper);
+    self->remember(id, done.place, kept->box);
+    co_return done;
+  }
+
+  static task<spawned_place> spawn_given(std::shared_ptr<shared> self, std::string id,
+                                         std::shared_ptr<docker_engine> engine, docker_context_options wanted) {
+    auto finding = find_given_container(std::move(engine), wanted.container);
+    const given_container place = co_await std::move(finding);
+    auto spawning = spawn_in_given(self->executor, place, std::move(wanted), self->log);
+    place_in_container done = co_await std::move(spawning);
+    self->engine_runs = self->engine_runs || done.runner == docker_runner::engine;
+    self->remember(id, done.spawned.place, place.box);
+    co_return std::move(done.spawned);
   }
 
   std::shared_ptr<shared> shared_;
@@ -166,14 +242,23 @@ class docker_backend final : public context_backend {
 
 }  // namespace
 
-std::shared_ptr<context_backend> make_docker_backend(asio::any_io_executor executor, docker_context_options options,
-                                                     bool try_socket) {
+std::shared_ptr<docker_backend> make_docker_backend(asio::any_io_executor executor, docker_context_options options,
+                                                    bool try_socket) {
   check_docker_options(options);
-  return std::make_shared<docker_backend>(std::move(executor), std::move(options), try_socket);
+  return std::make_shared<containers_backend>(std::move(executor), std::move(options), try_socket);
 }
 
-context make_docker_context(asio::io_context& io, docker_context_options options) {
-  return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options)));
+docker_context::docker_context(asio::any_io_executor executor, std::shared_ptr<docker_backend> backend)
+    : context(std::move(executor), backend), backend_(std::move(backend)) {}
+
+task<std::vector<docker_port>> docker_context::published_ports(handle place) & {
+  return backend_->published_ports(place.id());
+}
+
+std::string docker_context::container_id(const handle& place) const { return backend_->container_id(place.id()); }
+
+docker_context make_docker_context(asio::io_context& io, docker_context_options options) {
+  return {io.get_executor(), make_docker_backend(io.get_executor(), std::move(options))};
 }
 
 }  // namespace berth

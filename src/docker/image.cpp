@@ -5,6 +5,8 @@
 #include "docker/json_stream.hpp"
 #include "docker/pull_report.hpp"
 
+#include <sys/utsname.h>
+
 #include <utility>
 
 namespace berth {
@@ -57,6 +59,14 @@ task<std::unique_ptr<http::response_stream>> begin_pull(std::shared_ptr<docker_e
 }
 
 }  // namespace
+
+std::string architecture_of_resident() {
+  utsname here{};
+  ::uname(&here);
+  const std::string machine = here.machine;
+  if (machine == "x86_64") return "amd64";
+  return machine == "aarch64" ? "arm64" : machine;
+}
 
 task<std::optional<docker_image>> find_image(std::shared_ptr<docker_engine> engine, std::string image) {
   const engine_reply reply = co_await engine->try_ask("GET", "/images/" + http::percent_encode_path(image) + "/json");

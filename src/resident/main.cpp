@@ -40,6 +40,16 @@ void fill_standard() {
   }
 }
 
+/// A guest's program is of no use any more once it runs, and nothing of it stays if it and its owner are killed: its file goes, with
+/// the directory that was made for it. Where it may not do that its owner sees to it.
+void remove_own_file(char* path) {
+  char* const slash = strrchr(path, '/');
+  if (slash == nullptr || slash == path || unlink(path) != 0) return;
+  *slash = '\0';
+  rmdir(path);
+  *slash = '/';
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,12 +59,13 @@ int main(int argc, char** argv) {
     return berth::resident::run_file_verb(argc - 2, argv + 2);
   if (argc == 4 && strcmp(argv[1], "seal") == 0) return berth::resident::seal_mounts(atoi(argv[2]), atoi(argv[3]));
   const bool is_place = argc == 3 && strcmp(argv[1], "place") == 0;
+  const bool is_guest = argc == 3 && strcmp(argv[1], "guest") == 0;
   const bool is_isolated = argc == 5 && strcmp(argv[1], "isolated") == 0;
   const bool has_number = is_isolated || (argc == 3 && strcmp(argv[1], "socket") == 0);
-  if (!is_place && !has_number && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
+  if (!is_place && !is_guest && !has_number && !(argc == 2 && strcmp(argv[1], "stdio") == 0)) {
     write_line(
         "usage: berth-resident socket FD | isolated FD TABLE_FD SOCKET_FD | seal NAMESPACE_FD TABLE_FD | stdio |\n"
-        "       place SOCKET\nStarted by the berth library; not for use by hand.\n");
+        "       place SOCKET | guest SILENCE_MS\nStarted by the berth library; not for use by hand.\n");
     return 2;
   }
   fill_standard();
@@ -91,7 +102,11 @@ int main(int argc, char** argv) {
       berth::resident::make<berth::resident::session>(is_socket ? channel::mode::socket : channel::mode::stdio, in, out,
                                                       is_isolated ? surroundings::sandbox : surroundings::place);
   // Whoever made this container may be dead before it said a word.
-  if (is_place) session->end_unless_greeted(60000);
+  if (is_place || is_guest) session->end_unless_greeted(60000);
   if (is_place) session->share_memory();
+  if (is_guest) {
+    remove_own_file(argv[0]);
+    session->end_unless_heard(atoll(argv[2]));
+  }
   return session->run();
 }

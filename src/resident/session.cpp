@@ -85,6 +85,7 @@ int session::timeout() const {
   };
   earlier(channel_.wake_at());
   earlier(greeted_until_);
+  earlier(silence_end());
   for (const command* c = commands_.first; c != nullptr; c = c->next) {
     if (c->end != ending::none) earlier(c->next_step);
   }
@@ -97,6 +98,7 @@ void session::on_time() {
   const std::int64_t now = now_ms();
   if (channel_.lease_end() >= 0 && now >= channel_.lease_end()) leaving_ = true;
   if (greeted_until_ >= 0 && now >= greeted_until_) leaving_ = true;
+  if (silence_ms_ >= 0 && now >= silence_end()) leaving_ = true;
   // One at a time, as it may free commands, and the one that waited longest; the loop comes back at once for the next.
   command* due = nullptr;
   for (command* c = commands_.first; c != nullptr; c = c->next) {

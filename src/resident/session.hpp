@@ -24,6 +24,8 @@ class session {
     shares_memory_ = true;
     memory_.open();
   }
+  /// Ends when nothing came for this time, though the stream seems open.
+  void end_unless_heard(std::int64_t ms) { silence_ms_ = ms; }
 
  private:
   // session.cpp: the owner's frames and the loop
@@ -32,6 +34,7 @@ class session {
   void hello(std::string_view payload);
   void ports(std::uint32_t id);
   void fail(std::string_view why);
+  std::int64_t silence_end() const { return silence_ms_ < 0 ? -1 : channel_.last_heard() + silence_ms_; }
   int timeout() const;
   void on_time();
   static void on_signal(source& s, std::uint32_t events);
@@ -95,6 +98,7 @@ class session {
   bool leaving_ = false;
   bool shares_memory_ = false;
   int exit_code_ = 0;
+  std::int64_t silence_ms_ = -1;     ///< how long the owner may be silent; -1: for ever
   std::int64_t greeted_until_ = -1;  ///< a hello must come before; -1: it came, or may take its time
 };
 

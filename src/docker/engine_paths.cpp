@@ -1,0 +1,57 @@
+#include "docker/engine_paths.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace berth {
+namespace {
+
+bool has(std::string_view text, std::string_view part) noexcept { return text.find(part) != text.npos; }
+
+bool lies_in(const std::string& directory, const std::string& path) {
+  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
+}
+
+}  // namespace
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  return slash == 0 || slash == path.npos ? "/" : path.substr(0, slash);
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::string plain_path(const std::string& path) {
+  std::string made;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string part = path.substr(at, end - at);
+    if (!part.empty() && part != ".") made += "/" + part;
+    at = end + 1;
+  }
+  return made.empty() ? "/" : made;
+}
+
+bool is_out_of_reach(const engine_files_place& place, const std::string& path) {
+  for (const char* each : {"/proc", "/sys", "/dev"}) {
+    if (lies_in(each, path)) return true;
+  }
+  return std::any_of(place.memory_directories.begin(), place.memory_directories.end(),
+                     [&path](const std::string& each) { return lies_in(plain_path(each), path); });
+}
+
+error file_refusal(const error& failure) {
+  const std::string& text = failure.remote();
+  const auto as = [&](errc code, const char* words) { return error(make_error_code(code), words, text); };
+  if (has(text, "not a directory")) return as(errc::not_a_directory, "Not a directory");
+  if (has(text, "read-only") || has(text, "Read-only")) return as(errc::permission_denied, "Read-only file system");
+  if (has(text, "ermission denied") || has(text, "not permitted"))
+    return as(errc::permission_denied, "Permission denied");
+  if (has(text, "o space left")) return as(errc::resource_exhausted, "No space left on device");
+  if (has(text, "ot empty")) return as(errc::conflict, "Directory not empty");
+  if (has(text, "o such file") || has(text, "ould not find the file"))
+    return as(errc::not_found, "No such file or directory");
+  return failure;
+}
+
+}  // namespace berth
