@@ -37,4 +37,8 @@ class socket_offer {
   asio::local::stream_protocol::acceptor acceptor_;
 };
 
+/// Removes what the offers of killed programs left in the temporary directory: those of this user that are older than an hour, since an
+/// offer lives for seconds. Blocks; what cannot be removed stays.
+void remove_stale_offers() noexcept;
+
 }  // namespace berth
