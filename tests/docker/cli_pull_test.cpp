@@ -136,8 +136,17 @@ DOCKER_TEST("cli pulls: an interrupt ends one that does not get on") {
   const auto done = run.end();
   CHECK(done.code == -SIGINT);
   CHECK(done.out == "");
-  program typed({"shell", "--image", "x"});
-  CHECK(typed.end().code == 125);  // no terminal
+}
+
+DOCKER_TEST("cli pulls: control C ends one that a shell waits for, and the terminal was never touched") {
+  const silent_port port;
+  terminal_session session("trap : INT; echo beg''in; \"$0\" shell --docker-host " + daemon.front().url + " --image " +
+                           port.text() + "/test/x:1; echo code $?; stty -a | grep -Eq '(^| )isig' && echo isi''g");
+  CHECK(session.shows("begin"));
+  co_await pause_for(std::chrono::milliseconds(500));
+  session.type("\x03");
+  CHECK(session.shows("code 130"));
+  CHECK(session.shows("isig"));
 }
 
 DOCKER_TEST("cli pulls: what the registry refuses is one line") {
