@@ -10,8 +10,8 @@
 
 namespace berth::cli {
 
-place_run::place_run(asio::io_context& io, process_context_options options)
-    : place(make_process_context(io, std::move(options))),
+place_run::place_run(asio::io_context& io, context kind)
+    : place(std::move(kind)),
       out(io.get_executor(), STDOUT_FILENO, standard_stream::direction::out),
       signals(io),
       group(io.get_executor()) {}

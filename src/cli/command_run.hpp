@@ -4,7 +4,7 @@
 #include "cli/standard_stream.hpp"
 #include "core/task_group.hpp"
 
-#include <berth/process_context.hpp>
+#include <berth/context.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -14,9 +14,9 @@
 
 namespace berth::cli {
 
-/// A place on this host, and the coroutines that run beside each other for it.
+/// A place, and the coroutines that run beside each other for it.
 struct place_run {
-  place_run(asio::io_context& io, process_context_options options);
+  place_run(asio::io_context& io, context kind);
 
   context place;
   std::optional<handle> where;

@@ -1,4 +1,5 @@
 #include "cli/arguments.hpp"
+#include "cli/container_help.hpp"
 #include "cli/file_run.hpp"
 #include "cli/file_words.hpp"
 #include "cli/transfer_report.hpp"
@@ -14,7 +15,9 @@
 
 namespace berth::cli {
 
-const std::string_view cp_help = R"(Usage: berth cp [OPTIONS] FROM :TO
+namespace {
+
+constexpr auto whole_cp_help = joined(R"(Usage: berth cp [OPTIONS] FROM :TO
        berth cp [OPTIONS] :FROM TO
 
 Copies a file or a tree between this host and the place that --cwd names. The path with a colon
@@ -30,7 +33,8 @@ Options:
   --outside-links      make links that lead out of the tree also when copying from the place
   --progress           tell how far it is, also where standard error is no terminal
   -h, --help           this text
-
+)",
+                                      container_files_help, R"(
 Options may also stand behind paths; `--` ends them. For a name on this host that begins with a
 colon write ./:NAME.
 
@@ -43,7 +47,12 @@ or was called wrongly.
 Examples:
   berth cp --cwd app --exclude node_modules/ --exclude '*.log' ./src :src
   berth cp --cwd app :dist ./out
-)";
+  berth cp --container web ./site :/srv/site
+)");
+
+}  // namespace
+
+const std::string_view cp_help = text_of_help(whole_cp_help);
 
 namespace {
 
@@ -108,7 +117,7 @@ task<int> cp_command(asio::io_context& io, words arguments) {
   auto job = [what = request_of(app, given.paths)](std::shared_ptr<file_run> run) {
     return copy_all(std::move(run), what);
   };
-  return run_in_place(io, "cp", std::move(given.cwd), std::move(job));
+  return run_in_place(io, "cp", std::move(given.place), std::move(job));
 }
 
 }  // namespace berth::cli

@@ -1,6 +1,7 @@
 #include "cli/doctor_command.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/container_check.hpp"
 #include "cli/diagnosis.hpp"
 #include "cli/isolation_check.hpp"
 #include "core/json.hpp"
@@ -18,7 +19,7 @@
 
 namespace berth::cli {
 
-const std::string_view doctor_help = R"(Usage: berth doctor [--json]
+const std::string_view doctor_help = R"(Usage: berth doctor [OPTIONS]
 
 Tells what works on this machine and what does not, each with its cause and what would mend it.
 
@@ -26,9 +27,16 @@ Tells what works on this machine and what does not, each with its cause and what
   limited  Berth works, with less than it could
   broken   something that Berth promises does not work here
 
+It asks for a Docker or Podman daemon, and starts a container of the smallest image that is there,
+without a network. A machine that has none is not broken.
+
 Options:
-  --json      one JSON object
-  -h, --help  this text
+  --image IMAGE         try a container of this image; pulled where it is missing
+  --docker-host URL     the daemon; default: DOCKER_HOST, DOCKER_CONTEXT, the usual sockets
+  --docker-context NAME
+                        a context of the docker command
+  --json                one JSON object
+  -h, --help            this text
 
 Exit code: 0, or 1 where something is broken.
 )";
@@ -99,12 +107,26 @@ std::string text_report(const std::vector<finding>& all) {
   return text;
 }
 
-task<int> examine(asio::io_context& io, bool as_objects) {
+docker_context_options container_to_try(const CLI::App& app) {
+  docker_context_options options;
+  options.image = last_value_of(app, "--image").value_or("");
+  options.host = last_value_of(app, "--docker-host").value_or("");
+  options.docker_context = last_value_of(app, "--docker-context").value_or("");
+  options.network = "none";
+  if (!options.host.empty() && !options.docker_context.empty())
+    throw usage_error("--docker-host and --docker-context exclude each other");
+  return options;
+}
+
+task<int> examine(asio::io_context& io, docker_context_options container, bool as_objects) {
   std::vector<finding> all = examine_host();
   const finding commands = co_await run_command(io);
   all.insert(all.begin(), commands);
   const std::vector<finding> sandboxes = co_await examine_isolation(io);
   all.insert(all.end(), sandboxes.begin(), sandboxes.end());
+  auto examining = examine_containers(io, std::move(container));
+  const std::vector<finding> containers = co_await std::move(examining);
+  all.insert(all.end(), containers.begin(), containers.end());
   const auto is_broken = [](const finding& each) { return each.state == health::broken; };
   const bool broken = std::any_of(all.begin(), all.end(), is_broken);
   const std::string report = as_objects ? json_report(all) : text_report(all);
@@ -119,11 +141,12 @@ task<int> doctor_command(asio::io_context& io, words arguments) {
   CLI::App app("", "doctor");
   app.set_help_flag("");
   for (const char* names : {"--json", "-h,--help"}) app.add_flag(names);
+  for (const char* names : {"--image", "--docker-host", "--docker-context"}) add_value(app, names);
   const auto divided = divide_words(app, arguments);
   if (!divided.command.empty()) throw usage_error("takes no arguments");
   parse_options(app, divided.options);
   if (app.count("--help") > 0) return show_help(doctor_help);
-  return examine(io, app.count("--json") > 0);
+  return examine(io, container_to_try(app), app.count("--json") > 0);
 }
 
 }  // namespace berth::cli

@@ -1,14 +1,17 @@
 #include "cli/exec_command.hpp"
 
 #include "cli/command_run.hpp"
+#include "cli/container_place.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/exec_report.hpp"
 #include "cli/isolation_options.hpp"
 #include "cli/json_events.hpp"
 #include "cli/orderly_end.hpp"
+#include "cli/pull_events.hpp"
 #include "cli/standard_stream.hpp"
 #include "cli/stdin_pump.hpp"
 #include "core/compat.hpp"
+#include "core/event.hpp"
 
 #include <berth/error.hpp>
 #include <berth/process_context.hpp>
@@ -45,14 +48,40 @@ process_context_options context_options(const exec_options& given) {
   return options;
 }
 
+/// Who hears of the pull of an image, if anybody.
+struct pull_listeners {
+  std::shared_ptr<pull_display> display = {};
+  std::shared_ptr<pull_events> events = {};
+};
+
+pull_listeners listeners_for(asio::io_context& io, const exec_options& given) {
+  pull_listeners found;
+  if (given.container && given.json)
+    found.events = std::make_shared<pull_events>(io.get_executor());
+  else if (given.container)
+    found.display = std::make_shared<pull_display>("exec");
+  return found;
+}
+
+context place_for(asio::io_context& io, const exec_options& given, const pull_listeners& listeners) {
+  if (!given.container) return make_process_context(io, context_options(given));
+  docker_context_options options = *given.container;
+  if (listeners.events) options.on_pull = [to = listeners.events](const pull_progress& now) { to->tell(now); };
+  return make_container_context(io, std::move(options), "exec", listeners.display);
+}
+
 /// Everything of one `berth exec`; shared by the coroutines that run beside each other.
 struct exec_run : command_run {
-  exec_run(asio::io_context& io, exec_options given)
-      : command_run(io, context_options(given)),
+  exec_run(asio::io_context& io, exec_options given, pull_listeners told)
+      : command_run(io, place_for(io, given, told)),
         options(std::move(given)),
+        pulls(std::move(told)),
+        pulls_written(io.get_executor()),
         err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out) {}
 
   exec_options options;
+  pull_listeners pulls;
+  event pulls_written;
   standard_stream err;
   json_events events;
 
@@ -119,21 +148,50 @@ task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
   co_return co_await write_event(run, std::move(lines));
 }
 
-task<void> work(std::shared_ptr<exec_run> run) {
-  const end_of_work at_end{*run};
+/// Our output could not be written.
+void tell_output_failure(exec_run& run, std::error_code failure) {
+  run.told_result = true;  // nobody is there to hear it
+  const bool is_broken_pipe = failure == std::errc::broken_pipe;
+  run.code = is_broken_pipe ? exit_broken_pipe : exit_own_failure;
+  if (!is_broken_pipe) print_error("exec", fmt::format("output: {}", failure.message()));
+}
+
+task<void> write_pulls(std::shared_ptr<exec_run> run) {
+  const auto failure = co_await run->pulls.events->write_to(run->out);
+  run->pulls_written.notify();
+  if (!failure) co_return;
+  tell_output_failure(*run, failure);
+  run->group.cancel();
+}
+
+task<void> spawn_place(std::shared_ptr<exec_run> run) {
   spawn_options at;
   if (is_cwd_of_place(run->options)) at.cwd(run->options.cwd);
   auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
+  if (run->pulls.display) run->pulls.display->finish();
+}
+
+/// The place, and all that was told of a pull.
+task<void> open_place(std::shared_ptr<exec_run> run) {
+  auto spawning = spawn_place(run);
+  if (!run->pulls.events) co_return co_await std::move(spawning);
+  run->group.spawn(write_pulls(run));
+  const auto failure = co_await failure_of(std::move(spawning));
+  run->pulls.events->end();
+  co_await run->pulls_written.wait();
+  if (failure) std::rethrow_exception(failure);
+}
+
+task<void> work(std::shared_ptr<exec_run> run) {
+  const end_of_work at_end{*run};
+  co_await open_place(run);
   const auto failure = co_await run_command(run);
   if (!failure) {
     tell_end(run->options, run->summary);
   } else {
     co_await run->running->kill();
-    run->told_result = true;  // nobody is there to hear it
-    const bool is_broken_pipe = failure == std::errc::broken_pipe;
-    run->code = is_broken_pipe ? exit_broken_pipe : exit_own_failure;
-    if (!is_broken_pipe) print_error("exec", fmt::format("output: {}", failure.message()));
+    tell_output_failure(*run, failure);
   }
   run->group.cancel();
 }
@@ -142,6 +200,7 @@ task<void> work(std::shared_ptr<exec_run> run) {
 
 /// Control Z: the command stops with us, and goes on when we do. In a session of its own it would not hear of it.
 task<void> stop_together(std::shared_ptr<exec_run> run) {
+  if (run->pulls.display) run->pulls.display->hide();
   if (run->running) run->running->signal(SIGSTOP);
   asio::steady_timer sent(run->place.get_executor(), sending_time);
   co_await sent.async_wait(asio::use_awaitable);
@@ -175,10 +234,12 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
 // ---- from beginning to end ------------------------------------------------------------------------------------------------
 
 task<int> run_exec(asio::io_context& io, exec_options options) {
-  const auto run = std::make_shared<exec_run>(io, std::move(options));
+  auto listeners = listeners_for(io, options);
+  const auto run = std::make_shared<exec_run>(io, std::move(options), std::move(listeners));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP});
   auto running = run_beside(run, work(run), pass_signals_on(run));
   const auto failure = co_await failure_of(std::move(running));
+  if (run->pulls.display) run->pulls.display->hide();
   run->running.reset();
   const auto ending = co_await failure_of(end_place(run->place, run->where));
   std::string message = "cancelled";

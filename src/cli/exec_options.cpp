@@ -1,6 +1,8 @@
 #include "cli/exec_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/container_help.hpp"
+#include "cli/container_options.hpp"
 #include "cli/isolation_options.hpp"
 #include "cli/place_options.hpp"
 
@@ -13,10 +15,13 @@
 
 namespace berth::cli {
 
-const std::string_view exec_help = R"(Usage: berth exec [OPTIONS] [--] COMMAND
+namespace {
+
+constexpr auto whole_exec_help = joined(R"(Usage: berth exec [OPTIONS] [--] COMMAND
        berth exec [OPTIONS] [--] PROGRAM ARGUMENT...
 
-Runs a command on this host, passes its output on as it comes, and ends with its exit code.
+Runs a command on this host or in a container, passes its output on as it comes, and ends with its
+exit code.
 
 One word is shell text for /bin/sh; several are a program and its arguments, without a shell.
 Everything from the first word that is no option belongs to the command; `--` says so where the
@@ -58,9 +63,10 @@ Options:
   --private-tmp         /tmp is its own, and removed with it (the default)
   --host-tmp            /tmp is that of this host, read-only
   --merge-stderr        both outputs as standard output, in the exact order of the writes
-  --json                events on standard output, a JSON object a line: start, output, result
+  --json                events on standard output, a JSON object a line: pull, start, output, result
   -h, --help            this text
-
+)",
+                                        container_options_help, R"(
 INT, TERM, HUP and QUIT are passed on to the command. A second INT ends it with all it started.
 Control Z stops it with us.
 
@@ -72,8 +78,8 @@ users of the library, since each berth is a process of its own.
 Exit code:
   the command's; 128+N when signal N ended it
   124  a time limit ended it
-  125  berth itself failed or was called wrongly (a command can give 125 too; --json tells them
-       apart)
+  125  berth itself failed or was called wrongly, or no container could be had (a command can give
+       125 too; --json tells them apart)
   126  the command was found and could not be run
   127  the command was not found, or no sandbox could be made and nothing ran
   141  nobody reads our output any more; the command was ended
@@ -83,9 +89,14 @@ Examples:
   berth exec --cwd app --timeout 10m -- npm run build
   berth exec -e CI=1 --unset-env HOME -- env
   berth exec --isolate --writable ~/.npm npm test
+  berth exec --image node:22 -v .:/app --cwd /app --memory 2G -- npm test
   berth exec --json --idle-timeout 1m pytest -q | jq -r 'select(.type == "result").reason'
   tar c src | berth exec 'mkdir -p copy && tar x -C copy'
-)";
+)");
+
+}  // namespace
+
+const std::string_view exec_help = text_of_help(whole_exec_help);
 
 namespace {
 
@@ -98,6 +109,7 @@ void declare_options(CLI::App& app) {
     add_value(app, names);
   }
   for (const char* names : {"--merge-stderr", "--json", "--login-env", "-h,--help"}) app.add_flag(names);
+  declare_container_options(app);
 }
 
 std::optional<std::chrono::milliseconds> limit_of(const CLI::App& app, const std::string& name) {
@@ -133,6 +145,20 @@ resource_limits limits_of(const CLI::App& app) {
   return limits;
 }
 
+/// On this host or in a container, with which environment.
+void set_place_of(const CLI::App& app, exec_options& options) {
+  options.container = container_of(app);
+  if (options.container) {
+    options.env = inherited_by_container(app);
+    move_limits(*options.container, options.limits);
+  } else {
+    options.inherit_env = inherited_names(app);
+    options.cwd = directory_of(app);
+    options.isolation = isolation_of(app, options.cwd);
+  }
+  add_changes(options.env, environment_of(app));
+}
+
 }  // namespace
 
 exec_options parse_exec_options(const words& arguments) {
@@ -146,8 +172,6 @@ exec_options parse_exec_options(const words& arguments) {
   if (options.help) return options;
   if (divided.command.empty()) throw usage_error("no command given; 'berth help exec' shows how");
   options.command_words = std::move(divided.command);
-  options.env = environment_of(app);
-  options.inherit_env = inherited_names(app);
   options.login_env = app.count("--login-env") > 0;
   options.timeout = limit_of(app, "--timeout");
   options.idle_timeout = limit_of(app, "--idle-timeout");
@@ -155,8 +179,7 @@ exec_options parse_exec_options(const words& arguments) {
   options.limits = limits_of(app);
   options.merge_stderr = app.count("--merge-stderr") > 0;
   options.json = app.count("--json") > 0;
-  options.cwd = directory_of(app);
-  options.isolation = isolation_of(app, options.cwd);
+  set_place_of(app, options);
   return options;
 }
 

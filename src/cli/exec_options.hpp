@@ -5,6 +5,7 @@
 #include "cli/subcommand.hpp"
 
 #include <berth/command.hpp>
+#include <berth/docker_context.hpp>
 #include <berth/isolation.hpp>
 
 #include <chrono>
@@ -29,6 +30,8 @@ struct exec_options {
   std::optional<std::chrono::milliseconds> grace = {};
   resource_limits limits = {};
   std::optional<isolation_settings> isolation = {};
+  /// Where it runs, if not on this host.
+  std::optional<docker_context_options> container = {};
   bool merge_stderr = false;
   bool json = false;
   bool help = false;

@@ -1,6 +1,8 @@
 #include "cli/file_run.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/container_options.hpp"
+#include "cli/container_place.hpp"
 #include "cli/orderly_end.hpp"
 #include "core/compat.hpp"
 
@@ -29,12 +31,19 @@ class output_failure : public std::exception {
   std::error_code code_;
 };
 
-task<void> do_job(std::shared_ptr<file_run> run, std::string cwd, file_job job) {
+context place_for(asio::io_context& io, std::string_view word, const file_place& where,
+                  std::shared_ptr<pull_display> pulls) {
+  if (!where.container) return make_process_context(io);
+  return make_container_context(io, *where.container, word, std::move(pulls));
+}
+
+task<void> do_job(std::shared_ptr<file_run> run, file_job job) {
   const end_of_work at_end{*run};
   spawn_options at;
-  at.cwd(std::move(cwd));
+  at.cwd(run->cwd);
   auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
+  run->pulls->finish();
   auto work = job(run);
   co_await std::move(work);
 }
@@ -69,11 +78,19 @@ int code_of(const file_run& run, const std::exception_ptr& failure) {
 
 }  // namespace
 
-task<int> run_in_place(asio::io_context& io, std::string_view word, std::string cwd, file_job job) {
-  const auto run = std::make_shared<file_run>(io, word);
+file_run::file_run(asio::io_context& io, std::string_view name, file_place place_of,
+                   std::shared_ptr<pull_display> display)
+    : place_run(io, place_for(io, name, place_of, display)),
+      word(name),
+      cwd(std::move(place_of.cwd)),
+      pulls(std::move(display)) {}
+
+task<int> run_in_place(asio::io_context& io, std::string_view word, file_place where, file_job job) {
+  const auto run = std::make_shared<file_run>(io, word, std::move(where), std::make_shared<pull_display>(word));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT});
-  auto working = run_beside(run, do_job(run, std::move(cwd), std::move(job)), wait_for_signal(run));
+  auto working = run_beside(run, do_job(run, std::move(job)), wait_for_signal(run));
   const auto failure = co_await failure_of(std::move(working));
+  run->pulls->hide();
   const int code = code_of(*run, failure);
   const auto ending = co_await failure_of(end_place(run->place, run->where));
   if (ending) print_error(word, message_of(ending));  // what was asked for is done, and stands
@@ -103,6 +120,7 @@ file_words parse_file_words(CLI::App& app, const words& arguments, std::size_t f
   app.set_help_flag("");
   add_value(app, "--cwd");
   app.add_flag("-h,--help");
+  declare_container_options(app);
   auto sorted = sort_words(app, arguments);
   parse_options(app, std::move(sorted.options));
   file_words given;
@@ -113,7 +131,8 @@ file_words parse_file_words(CLI::App& app, const words& arguments, std::size_t f
     throw usage_error(fmt::format("{} given; 'berth help {}' shows how",
                                   given.paths.empty() ? "no path" : "a path is missing: only one", app.get_name()));
   }
-  given.cwd = directory_of(app);
+  given.place.container = container_of(app);
+  if (!given.place.container) given.place.cwd = directory_of(app);
   return given;
 }
 

@@ -75,10 +75,14 @@ bool allows_wide_roots(const words& writable, const std::string& cwd) {
   return !named.empty();
 }
 
+bool is_network_of_docker(std::string_view name) { return name == "none" || name == "bridge" || name == "host"; }
+
 access_rule network_of(const CLI::App& app) {
   const auto value = last_value_of(app, "--network");
   if (!value || *value == "deny") return access_rule::deny;
-  if (*value != "allow") throw usage_error(fmt::format("--network: '{}' is neither allow nor deny", *value));
+  if (*value != "allow")
+    throw usage_error(fmt::format("--network: '{}' is neither allow nor deny{}", *value,
+                                  is_network_of_docker(*value) ? "; for a container add --image" : ""));
   return access_rule::allow;
 }
 
@@ -115,6 +119,19 @@ std::string why_idle(const isolation_settings& settings, const words& roots, con
 void declare_isolation_options(CLI::App& app) {
   for (const char* name : values) add_value(app, name);
   for (const char* name : flags) app.add_flag(name);
+}
+
+bool has_isolation_options(const CLI::App& app) { return app.get_option_no_throw("--isolate") != nullptr; }
+
+std::string isolation_option_in(const CLI::App& app) {
+  if (!has_isolation_options(app)) return {};
+  for (const char* name : flags) {
+    if (app.count(name) > 0) return name;
+  }
+  for (const char* name : values) {
+    if (std::string_view(name) != "--network" && app.count(name) > 0) return name;
+  }
+  return {};
 }
 
 std::optional<isolation_settings> isolation_of(const CLI::App& app, const std::string& cwd) {

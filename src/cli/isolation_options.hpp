@@ -22,6 +22,12 @@ void declare_isolation_options(CLI::App& app);
 /// the command, empty for ours. Throws usage_error.
 std::optional<isolation_settings> isolation_of(const CLI::App& app, const std::string& cwd);
 
+/// Does the app have these options?
+bool has_isolation_options(const CLI::App& app);
+
+/// One of them that was given and that means nothing elsewhere, as --network does; empty where none was.
+std::string isolation_option_in(const CLI::App& app);
+
 /// A line for each --protect that does nothing for a command started now in `cwd`: nothing of that name is there, or it lies outside of
 /// what may be written. `log` hears of roots that are missing. Blocks; what makes a spawn fail is left for that to tell.
 std::vector<std::string> idle_protections(const isolation_settings& settings, const std::string& cwd,

@@ -30,6 +30,19 @@ json denied_member(const std::optional<denial>& denied) {
 
 }  // namespace
 
+std::string json_events::pull(const pull_progress& now) {
+  return line_of({
+      {"type", "pull"},
+      {"image", to_text(now.image)},
+      {"layer", to_text(now.layer)},
+      {"status", to_text(now.status)},
+      {"done_bytes", now.done},
+      {"size_bytes", now.size},
+      {"all_done_bytes", now.all_done},
+      {"all_size_bytes", now.all_size},
+  });
+}
+
 std::string json_events::start(std::int64_t pid) const { return line_of({{"type", "start"}, {"pid", pid}}); }
 
 std::string json_events::output(const chunk& piece) {

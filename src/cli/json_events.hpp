@@ -2,6 +2,7 @@
 /// The lines of `berth exec --json`: values in, text out, no I/O.
 
 #include <berth/denial.hpp>
+#include <berth/docker_context.hpp>
 #include <berth/exit_status.hpp>
 #include <berth/process.hpp>
 
@@ -31,6 +32,9 @@ struct exec_summary {
 /// Every function gives whole lines, each one JSON object; docs/cli.md describes them.
 class json_events {
  public:
+  /// A step of the pull of an image.
+  static std::string pull(const pull_progress& now);
+
   std::string start(std::int64_t pid) const;
 
   /// Text where the bytes are UTF-8, else base64. A character that is not whole yet waits for the next piece, so this may be

@@ -1,4 +1,5 @@
 #include "cli/arguments.hpp"
+#include "cli/container_help.hpp"
 #include "cli/file_lines.hpp"
 #include "cli/file_run.hpp"
 #include "cli/file_words.hpp"
@@ -14,7 +15,9 @@
 
 namespace berth::cli {
 
-const std::string_view ls_help = R"(Usage: berth ls [OPTIONS] [PATH...]
+namespace {
+
+constexpr auto whole_ls_help = joined(R"(Usage: berth ls [OPTIONS] [PATH...]
 
 Lists directories, sorted, with hidden names: our own directory if no PATH is given. Names are
 those below the directory; where several PATHs are given each begins with its PATH. A file is
@@ -28,7 +31,8 @@ Options:
   --json             a JSON object a line: path, type, size, mode, modified, link_target
   -0                 end names with NUL in place of a newline
   -h, --help         this text
-
+)",
+                                      container_files_help, R"(
 Options may also stand behind paths; `--` ends them.
 
 On a terminal, names that it cannot show as they are stand escaped in quotes. Elsewhere they are the
@@ -40,8 +44,13 @@ was called wrongly; 141 when nobody reads our output any more.
 Examples:
   berth ls -l src
   berth ls -R -0 src | xargs -0 -n 1 echo
+  berth ls --container web -l /var/log
   berth ls --json --recursive src | jq -r 'select(.size > 100000).path'
-)";
+)");
+
+}  // namespace
+
+const std::string_view ls_help = text_of_help(whole_ls_help);
 
 namespace {
 
@@ -129,7 +138,7 @@ task<int> ls_command(asio::io_context& io, words arguments) {
   auto job = [paths = std::move(given.paths), how](std::shared_ptr<file_run> run) {
     return list_all(std::move(run), paths, how);
   };
-  return run_in_place(io, "ls", std::move(given.cwd), std::move(job));
+  return run_in_place(io, "ls", std::move(given.place), std::move(job));
 }
 
 }  // namespace berth::cli

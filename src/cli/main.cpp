@@ -5,6 +5,7 @@
 #include "cli/exec_command.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/file_words.hpp"
+#include "cli/reap_command.hpp"
 #include "cli/shell_command.hpp"
 #include "cli/shell_options.hpp"
 #include "cli/subcommand.hpp"
@@ -35,6 +36,7 @@ const subcommand subcommands[] = {
     {"cp", "copy a file or a tree to a place or from it", cp_help, cp_command},
     {"rm", "remove files and directories", rm_help, rm_command},
     {"mkdir", "make directories with their parents", mkdir_help, mkdir_command},
+    {"reap", "remove containers that a killed program left", reap_help, reap_command},
     {"bench", "measure what this library costs on this machine", bench_help, bench_command},
     {"doctor", "tell what works on this machine, and how to mend what does not", doctor_help, doctor_command},
 };
@@ -60,6 +62,7 @@ std::string general_help() {
       "\n"
       "Examples:\n"
       "  berth exec --timeout 30s 'make test'\n"
+      "  berth exec --image python:3.12 -- python3 -c 'print(1)'\n"
       "  berth shell --cwd app\n"
       "  berth ls -l src\n";
   return text;

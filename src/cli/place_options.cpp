@@ -27,6 +27,10 @@ env_changes environment_of(const CLI::App& app) {
   return changes;
 }
 
+void add_changes(env_changes& changes, env_changes more) {
+  for (auto& each : more) changes.push_back(std::move(each));
+}
+
 std::vector<std::string> inherited_names(const CLI::App& app) {
   auto names = values_of(app, "--inherit-env");
   if (names.empty() && app.count("--clean-env") == 0) return {"*"};

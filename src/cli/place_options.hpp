@@ -22,6 +22,9 @@ void declare_place_options(CLI::App& app);
 /// Removals come first, then files, then --env. Throws usage_error.
 env_changes environment_of(const CLI::App& app);
 
+/// Those come after these.
+void add_changes(env_changes& changes, env_changes more);
+
 /// Which of our variables the place begins with, as process_context_options::inherit_env has it. Throws usage_error.
 std::vector<std::string> inherited_names(const CLI::App& app);
 

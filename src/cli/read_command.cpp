@@ -1,4 +1,5 @@
 #include "cli/arguments.hpp"
+#include "cli/container_help.hpp"
 #include "cli/file_run.hpp"
 #include "cli/file_words.hpp"
 
@@ -8,7 +9,9 @@
 
 namespace berth::cli {
 
-const std::string_view read_help = R"(Usage: berth read [OPTIONS] PATH...
+namespace {
+
+constexpr auto whole_read_help = joined(R"(Usage: berth read [OPTIONS] PATH...
 
 Writes the bytes of files to standard output, one file after the other, exactly as they are.
 
@@ -19,7 +22,8 @@ Options:
   --hash        for each file a line with the hash of those bytes in place of them, as
                 'berth write --expect-hash' takes it
   -h, --help    this text
-
+)",
+                                        container_files_help, R"(
 Options may also stand behind paths; `--` ends them.
 
 Exit code: 0; 1 if a file could not be read (the others are); 125 when berth itself failed or was
@@ -27,8 +31,13 @@ called wrongly; 141 when nobody reads our output any more.
 
 Examples:
   berth read --cwd app package.json
+  berth read --container web /etc/hosts
   berth read --offset 1000000 --limit 4096 server.log
-)";
+)");
+
+}  // namespace
+
+const std::string_view read_help = text_of_help(whole_read_help);
 
 namespace {
 
@@ -70,7 +79,7 @@ task<int> read_command(asio::io_context& io, words arguments) {
   auto job = [paths = std::move(given.paths), how](std::shared_ptr<file_run> run) {
     return read_all(std::move(run), paths, how);
   };
-  return run_in_place(io, "read", std::move(given.cwd), std::move(job));
+  return run_in_place(io, "read", std::move(given.place), std::move(job));
 }
 
 }  // namespace berth::cli

@@ -1,3 +1,4 @@
+#include "cli/container_help.hpp"
 #include "cli/file_run.hpp"
 #include "cli/file_words.hpp"
 
@@ -7,7 +8,9 @@
 
 namespace berth::cli {
 
-const std::string_view rm_help = R"(Usage: berth rm [OPTIONS] PATH...
+namespace {
+
+constexpr auto whole_rm_help = joined(R"(Usage: berth rm [OPTIONS] PATH...
 
 Removes files, links (not what they mean), and empty directories.
 
@@ -15,7 +18,8 @@ Options:
   --cwd DIR          where relative paths begin; default: our own directory
   -r, --recursive    directories with all that is in them
   -h, --help         this text
-
+)",
+                                      container_files_help, R"(
 Options may also stand behind paths; `--` ends them.
 
 Exit code: 0; 1 if something could not be removed or was not there (the others are removed); 125
@@ -24,7 +28,11 @@ when berth itself failed or was called wrongly.
 Examples:
   berth rm --cwd app build/cache.db
   berth rm -r build dist
-)";
+)");
+
+}  // namespace
+
+const std::string_view rm_help = text_of_help(whole_rm_help);
 
 namespace {
 
@@ -44,7 +52,7 @@ task<int> rm_command(asio::io_context& io, words arguments) {
   auto job = [paths = std::move(given.paths), how](std::shared_ptr<file_run> run) {
     return remove_all(std::move(run), paths, how);
   };
-  return run_in_place(io, "rm", std::move(given.cwd), std::move(job));
+  return run_in_place(io, "rm", std::move(given.place), std::move(job));
 }
 
 }  // namespace berth::cli

@@ -1,6 +1,7 @@
 #include "cli/shell_command.hpp"
 
 #include "cli/command_run.hpp"
+#include "cli/container_place.hpp"
 #include "cli/exec_report.hpp"
 #include "cli/isolation_options.hpp"
 #include "cli/orderly_end.hpp"
@@ -8,6 +9,8 @@
 #include "cli/shell_options.hpp"
 #include "cli/stdin_pump.hpp"
 #include "core/compat.hpp"
+
+#include <berth/process_context.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -39,14 +42,24 @@ process_context_options context_options(const shell_options& given) {
   return options;
 }
 
+context place_for(asio::io_context& io, const shell_options& given, std::shared_ptr<pull_display> pulls) {
+  if (!given.container) return make_process_context(io, context_options(given));
+  return make_container_context(io, *given.container, "shell", std::move(pulls));
+}
+
 /// Everything of one `berth shell`; shared by the coroutines that run beside each other.
 struct shell_run : command_run {
-  shell_run(asio::io_context& io, shell_options given)
-      : command_run(io, context_options(given)), options(std::move(given)), terminal(STDIN_FILENO) {}
+  shell_run(asio::io_context& io, shell_options given, std::shared_ptr<pull_display> display)
+      : command_run(io, place_for(io, given, display)),
+        options(std::move(given)),
+        pulls(std::move(display)),
+        terminal(STDIN_FILENO) {}
 
   shell_options options;
+  std::shared_ptr<pull_display> pulls;
   raw_terminal terminal;
   int ended_by = 0;  // the signal for which we end the shell
+  bool has_terminal = false;
   bool is_stopping = false;
 };
 
@@ -58,6 +71,12 @@ void wait_for_foreground() {
     if (stops == most_stops) throw usage_error("the terminal belongs to another job, and we are in the background");
     ::kill(0, SIGTTIN);
   }
+}
+
+void take_terminal(shell_run& run) {
+  wait_for_foreground();
+  run.terminal.enter();
+  run.has_terminal = true;
 }
 
 void fit(shell_run& run) {
@@ -77,7 +96,7 @@ task<void> stop_again(std::shared_ptr<shell_run> run) {
 
 /// We were stopped, by whatever, and go on.
 void come_back(std::shared_ptr<shell_run> run) {
-  if (run->ended_by != 0) return;
+  if (run->ended_by != 0 || !run->has_terminal) return;
   if (!is_in_background(STDIN_FILENO)) {
     run->terminal.enter();
     fit(*run);
@@ -129,6 +148,8 @@ task<void> run_shell_inside(std::shared_ptr<shell_run> run) {
   if (run->options.isolation) at.cwd(run->options.cwd);  // what may be written
   auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
+  run->pulls->finish();
+  if (run->options.container) take_terminal(*run);
   auto what = make_shell(run->options, size_of_terminal(STDOUT_FILENO));
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
   run->running.emplace(std::move(started));
@@ -158,6 +179,7 @@ task<void> heed_signals(std::shared_ptr<shell_run> run) {
       come_back(run);
     } else if (signo == SIGTSTP) {
       run->terminal.leave();
+      run->pulls->hide();
       stop_ourselves(run->signals);
       come_back(run);
     } else {
@@ -204,12 +226,14 @@ task<int> run_shell(asio::io_context& io, shell_options options) {
   require_terminal();
   wait_for_foreground();
   warn_of_idle(options);
-  const auto run = std::make_shared<shell_run>(io, std::move(options));
+  const auto run = std::make_shared<shell_run>(io, std::move(options), std::make_shared<pull_display>("shell"));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH});
-  run->terminal.enter();
+  // A pull takes its time, and control C shall end it: in a container the keys are ours until it is there.
+  if (!run->options.container) take_terminal(*run);
   auto running = run_beside(run, run_shell_inside(run), heed_signals(run));
   const auto failure = co_await failure_of(std::move(running));
   run->terminal.leave();
+  run->pulls->hide();
   if (failure) print_error("shell", message_of(failure));
   const int code = failure ? code_for(run->ended_by) : conclude(*run);
   run->running.reset();

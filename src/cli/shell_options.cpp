@@ -1,6 +1,8 @@
 #include "cli/shell_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/container_help.hpp"
+#include "cli/container_options.hpp"
 #include "cli/isolation_options.hpp"
 #include "cli/place_options.hpp"
 #include "context/terminal_command.hpp"
@@ -13,18 +15,20 @@
 
 namespace berth::cli {
 
-const std::string_view shell_help = R"(Usage: berth shell [OPTIONS] [--] [COMMAND]
+namespace {
+
+constexpr auto whole_shell_help = joined(R"(Usage: berth shell [OPTIONS] [--] [COMMAND]
        berth shell [OPTIONS] [--] PROGRAM ARGUMENT...
 
-Opens a terminal in a place, in the terminal that it is called in: your login shell, or the command
-given. One word is shell text for /bin/sh; several are a program and its arguments.
+Opens a terminal on this host or in a container, in the terminal that it is called in: the login
+shell, or the command given. One word is shell text for /bin/sh; several are a program and its
+arguments.
 
 Every key goes inside: control C, control Z and control \ are for what runs there. Resizing is
 passed on. When the shell ends, so does berth, with its exit code, and the settings of your terminal
 are what they were.
 
 Options:
-  --context KIND        the kind of place: process, which is this host (the default)
   --cwd DIR             start in this directory
   -e, --env NAME=VALUE  set a variable; NAME alone passes on ours
   --unset-env NAME      remove a variable
@@ -45,7 +49,8 @@ Options:
   --private-tmp         /tmp is its own, and removed with it (the default)
   --host-tmp            /tmp is that of this host, read-only
   -h, --help            this text
-
+)",
+                                         container_options_help, R"(
 Standard input and output must be a terminal. In a pipe or a script, use 'berth exec'.
 
 INT, TERM, HUP and QUIT from outside hang up the terminal inside: HUP for all that runs there, then
@@ -58,7 +63,7 @@ keeps none. They are to be had from the library: context::exec_background, conte
 
 Exit code:
   that of the shell or command; 128+N when signal N ended it, or us
-  125  berth itself failed or was called wrongly
+  125  berth itself failed or was called wrongly, or no container could be had
   126  the command was found and could not be run
   127  the command was not found, or no sandbox could be made and nothing ran
 
@@ -66,8 +71,13 @@ Examples:
   berth shell
   berth shell --cwd app -e DEBUG=1
   berth shell vim notes.txt
+  berth shell --image debian:12 -v .:/src --cwd /src
   berth shell --unset-env HISTFILE -- bash --norc
-)";
+)");
+
+}  // namespace
+
+const std::string_view shell_help = text_of_help(whole_shell_help);
 
 namespace {
 
@@ -75,7 +85,7 @@ void declare_options(CLI::App& app) {
   app.set_help_flag("");
   declare_place_options(app);
   declare_isolation_options(app);
-  add_value(app, "--context");
+  declare_container_options(app);
   app.add_flag("-h,--help");
 }
 
@@ -85,9 +95,17 @@ std::string terminal_kind() {
   return named != nullptr && named[0] != '\0' ? named : "dumb";
 }
 
-void check_context(const CLI::App& app) {
-  const auto kind = last_value_of(app, "--context");
-  if (kind && *kind != "process") throw usage_error(fmt::format("--context {}: there is only 'process'", *kind));
+/// On this host or in a container, with which environment.
+void set_place_of(const CLI::App& app, shell_options& options) {
+  options.container = container_of(app);
+  if (options.container) {
+    options.env = inherited_by_container(app);
+  } else {
+    options.cwd = directory_of(app);
+    options.inherit_env = inherited_names(app);
+    options.isolation = isolation_of(app, options.cwd);
+  }
+  add_changes(options.env, environment_of(app));
 }
 
 }  // namespace
@@ -101,12 +119,8 @@ shell_options parse_shell_options(const words& arguments) {
   shell_options options;
   options.help = app.count("--help") > 0;
   if (options.help) return options;
-  check_context(app);
   options.command_words = std::move(divided.command);
-  options.env = environment_of(app);
-  options.cwd = directory_of(app);
-  options.inherit_env = inherited_names(app);
-  options.isolation = isolation_of(app, options.cwd);
+  set_place_of(app, options);
   return options;
 }
 

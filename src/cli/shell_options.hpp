@@ -5,6 +5,7 @@
 #include "cli/subcommand.hpp"
 
 #include <berth/command.hpp>
+#include <berth/docker_context.hpp>
 #include <berth/isolation.hpp>
 
 #include <optional>
@@ -23,6 +24,8 @@ struct shell_options {
   /// Which of our variables the shell inherits; all of them where nothing is said.
   std::vector<std::string> inherit_env = {"*"};
   std::optional<isolation_settings> isolation = {};
+  /// Where it runs, if not on this host.
+  std::optional<docker_context_options> container = {};
   bool help = false;
 };
 

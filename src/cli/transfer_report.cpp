@@ -17,15 +17,6 @@ using namespace std::chrono_literals;
 constexpr std::string_view clear_line = "\r\x1b[K";
 constexpr std::size_t most_named = 10, most_known = 100;
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 5> units = {"kB", "MB", "GB", "TB", "PB"};
-  if (bytes < 1000) return fmt::format("{} bytes", bytes);
-  auto value = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
-  return fmt::format("{:.1f} {}", value, units[unit]);
-}
-
 }  // namespace
 
 progress_report::~progress_report() {
@@ -45,6 +36,15 @@ void progress_report::tell(const transfer_progress& now) {
 
 void progress_report::finish(const transfer_progress& done) const {
   if (!on_terminal_) print_error("cp", progress_text(done));
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> units = {"kB", "MB", "GB", "TB", "PB"};
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
+  auto value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
+  return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
 std::string progress_text(const transfer_progress& now) {

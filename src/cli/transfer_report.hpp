@@ -29,6 +29,9 @@ class progress_report {
   clock::time_point last_ = clock::now();
 };
 
+/// "3.4 MB"
+std::string size_text(std::uint64_t bytes);
+
 /// "12 entries, 3.4 MB"
 std::string progress_text(const transfer_progress& now);
 

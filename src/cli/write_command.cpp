@@ -1,4 +1,5 @@
 #include "cli/arguments.hpp"
+#include "cli/container_help.hpp"
 #include "cli/file_run.hpp"
 #include "cli/file_words.hpp"
 
@@ -16,7 +17,9 @@
 
 namespace berth::cli {
 
-const std::string_view write_help = R"help(Usage: berth write [OPTIONS] PATH
+namespace {
+
+constexpr auto whole_write_help = joined(R"help(Usage: berth write [OPTIONS] PATH
 
 Writes standard input to a file. The file is replaced in one step when the input has ended: until
 then, and whatever goes wrong, even control C, the old one stays.
@@ -31,7 +34,8 @@ Options:
   --no-parents      do not make missing directories
   --durable         return once the bytes are on the disk
   -h, --help        this text
-
+)help",
+                                         container_files_help, R"help(
 Options may also stand behind the path; `--` ends them.
 
 Exit code: 0; 1 if the file could not be written; 125 when berth itself failed or was called
@@ -41,7 +45,11 @@ Examples:
   echo 'debug = true' | berth write --cwd app conf/local.toml
   seen=$(berth read --hash notes.txt)
   sed s/old/new/ notes.txt | berth write notes.txt --expect-hash "$seen"
-)help";
+)help");
+
+}  // namespace
+
+const std::string_view write_help = text_of_help(whole_write_help);
 
 namespace {
 
@@ -110,7 +118,7 @@ task<int> write_command(asio::io_context& io, words arguments) {
   auto job = [path = given.paths.front(), how = options_of(app)](std::shared_ptr<file_run> run) {
     return write_all(std::move(run), path, how);
   };
-  return run_in_place(io, "write", std::move(given.cwd), std::move(job));
+  return run_in_place(io, "write", std::move(given.place), std::move(job));
 }
 
 }  // namespace berth::cli

@@ -12,6 +12,7 @@
 #include "docker/image_reference.hpp"
 #include "docker/kept_container.hpp"
 #include "docker/registry_login.hpp"
+#include "docker/socket_offer.hpp"
 #include "docker/surroundings.hpp"
 
 #include <asio/io_context.hpp>
@@ -102,6 +103,7 @@ class containers_backend final : public docker_backend {
       found.daemons = find_daemons({host, context}, here);
       found.version = here.variable("DOCKER_API_VERSION").value_or("");
       found.owner = this_owner();
+      remove_stale_offers();
       return found;
     };
     return self->pool->run(std::move(look));

@@ -1,5 +1,7 @@
 #include "berth/docker_context.hpp"
+#include "berth/docker_reap.hpp"
 #include "berth/error.hpp"
+#include "docker/daemon_report.hpp"
 
 namespace berth {
 namespace {
@@ -22,5 +24,9 @@ task<std::vector<docker_port>> docker_context::published_ports(handle) & { refus
 std::string docker_context::container_id(const handle&) const { refuse(); }
 
 docker_context make_docker_context(asio::io_context&, docker_context_options) { refuse(); }
+
+task<std::vector<found_container>> reap_containers(asio::any_io_executor, reap_options) { refuse(); }
+
+task<daemon_report> examine_daemon(asio::any_io_executor, std::string, std::string) { refuse(); }
 
 }  // namespace berth

@@ -1,6 +1,8 @@
 #pragma once
 /// Whose a container is: written on it as labels, so that what a killed program left can be told from what a living one uses.
 
+#include "berth/docker_reap.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,12 +34,6 @@ inline constexpr const char* owner_label = "berth.owner";
 docker_labels labels_of(const owner_identity& owner);
 /// Nothing where they are not ours, or not whole.
 std::optional<owner_identity> read_owner(const docker_labels& labels);
-
-enum class owner_state {
-  alive,
-  dead,
-  unknown,  ///< on another machine, or in a pid namespace that cannot be seen from here
-};
 
 /// What is asked of this machine. `started` of a pid: nothing where there is none.
 struct owner_view {

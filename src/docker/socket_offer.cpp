@@ -39,10 +39,18 @@ bool is_left(const fs::directory_entry& entry) {
   return std::chrono::system_clock::from_time_t(about.st_mtime) + young < std::chrono::system_clock::now();
 }
 
-/// What owners left that were killed: nobody holds its lock.
-void remove_left(const fs::path& parent) noexcept {
+std::string make_socket_directory() {
+  std::string path = (fs::temp_directory_path() / (std::string(prefix) + "XXXXXX")).string();
+  if (::mkdtemp(path.data()) == nullptr)
+    throw error(std::error_code(errno, std::system_category()), "a directory for a socket: " + shown_path(path));
+  return path;
+}
+
+}  // namespace
+
+void remove_stale_offers() noexcept {
   try {
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path())) {
       if (!is_left(entry) || !lock_directory(entry.path())) continue;
       ::unlink((entry.path() / "s").c_str());
       ::rmdir(entry.path().c_str());
@@ -50,17 +58,6 @@ void remove_left(const fs::path& parent) noexcept {
   } catch (const std::exception&) {  // it costs an entry in a directory of temporary files
   }
 }
-
-std::string make_socket_directory() {
-  const fs::path parent = fs::temp_directory_path();
-  remove_left(parent);
-  std::string path = (parent / (std::string(prefix) + "XXXXXX")).string();
-  if (::mkdtemp(path.data()) == nullptr)
-    throw error(std::error_code(errno, std::system_category()), "a directory for a socket: " + shown_path(path));
-  return path;
-}
-
-}  // namespace
 
 socket_offer::socket_offer(asio::any_io_executor executor)
     : directory_(make_socket_directory()),

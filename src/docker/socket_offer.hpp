@@ -16,7 +16,7 @@ namespace berth {
 /// given it.
 ///
 /// Life: once somebody came it is dead, but in the file system until the end of this object, which should be that of the container:
-/// the daemon mounts what a container mounts once more for each `docker cp`. What a killed owner left is removed by the next offer.
+/// the daemon mounts what a container mounts once more for each `docker cp`. What killed owners left goes by `remove_stale_offers`.
 class socket_offer {
  public:
   /// Errors: those of making it.
@@ -38,5 +38,9 @@ class socket_offer {
   std::string path_;
   asio::local::stream_protocol::acceptor acceptor_;
 };
+
+/// Removes what the offers of killed programs of this user left in the temporary directory: nobody holds their locks any more. Blocks;
+/// what cannot be removed stays.
+void remove_stale_offers() noexcept;
 
 }  // namespace berth

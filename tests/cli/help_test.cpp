@@ -28,7 +28,8 @@ void check_width(const std::string& text) {
 }  // namespace
 
 TEST_CASE("help: what is printed is what was agreed on") {
-  for (const std::string word : {"", "exec", "shell", "read", "write", "ls", "cp", "rm", "mkdir", "bench", "doctor"}) {
+  for (const std::string word :
+       {"", "exec", "shell", "read", "write", "ls", "cp", "rm", "mkdir", "reap", "bench", "doctor"}) {
     const auto done = berth_ends(word.empty() ? words{"help"} : words{"help", word});
     CHECK(done.code == 0);
     CHECK(done.err == "");

@@ -40,7 +40,7 @@ TEST_CASE("shell arguments: options end where the command begins; without one it
 }
 
 TEST_CASE("shell arguments: mistakes are told") {
-  CHECK(mistake_in({"--context", "moon"}) == "--context moon: there is only 'process'");
+  CHECK(mistake_in({"--context", "moon"}) == "--context moon: there are 'process', which is this host, and 'docker'");
   CHECK(mistake_in({"--timeout", "1s"}) == "unknown option '--timeout'; 'berth help shell' lists those there are");
   CHECK(mistake_in({"--cwd", "/nowhere"}) == "--cwd /nowhere: No such file or directory");
 }

@@ -1,6 +1,8 @@
 /// A program that uses the library, for tests that end it: `owner run|fork|isolated COUNT` starts COUNT commands in one place, says
 /// "ready" once all run, and waits. With `fork` it has a copy of itself by then, and says "copy PID" before. With `isolated` it
-/// has files in the private /tmp instead of commands.
+/// has files in the private /tmp instead of commands. `owner docker COUNT` has containers instead, with a command in each, at the daemon of
+/// BERTH_TEST_DOCKER.
+#include <berth/docker_context.hpp>
 #include <berth/process_context.hpp>
 
 #include "support/mixed_commands.hpp"
@@ -62,6 +64,23 @@ task<void> own(asio::io_context& io, bool forks, int count) {
   co_await stay(io);
 }
 
+task<void> own_containers(asio::io_context& io, int count) {
+  docker_context_options options;
+  options.image = "test/busybox:1";
+  options.network = "none";
+  const char* const address = std::getenv("BERTH_TEST_DOCKER");
+  options.host = address != nullptr ? address : "";
+  context place = make_docker_context(io, options);
+  std::vector<process> commands;
+  for (int i = 0; i < count; ++i) {
+    const handle where = co_await place.spawn();
+    commands.push_back(co_await place.exec_stream(where, command("echo on; setsid sleep 300 & sleep 300")));
+    const auto line = co_await commands.back().next();
+    if (!line) std::printf("a command ended\n");
+  }
+  co_await stay(io);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +91,8 @@ int main(int argc, char** argv) {
   };
   if (verb == "isolated")
     asio::co_spawn(io, own_isolated(io), on_end);
+  else if (verb == "docker")
+    asio::co_spawn(io, own_containers(io, argc > 2 ? std::atoi(argv[2]) : 10), on_end);
   else
     asio::co_spawn(io, own(io, verb == "fork", argc > 2 ? std::atoi(argv[2]) : 20), on_end);
   io.run();
