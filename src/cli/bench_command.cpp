@@ -50,8 +50,8 @@ Options:
                   and Rust that are here. What is missing is named; nothing is installed
   --peers-in DIR  the same with the peers in this folder (its README.md: how to write one)
   --docker-image IMAGE
-                  in which the benches of containers run (default: busybox, alpine, debian or ubuntu,
-                  the first that the daemon has); nothing is pulled
+                  in which the benches of containers run (default: busybox, alpine, debian or
+                  ubuntu, the first that the daemon has); nothing is pulled
   --progress      tell on standard error how far it is, also where that is no terminal
   --list          what can be measured, with the bases
   -h, --help      this text
