@@ -4,9 +4,7 @@
 #include "docker/container.hpp"
 #include "docker/left_containers.hpp"
 #include "docker/real_daemon.hpp"
-#include "docker/socket_offer.hpp"
 #include "support/temp_dir.hpp"
-#include "support/variable.hpp"
 
 #include <berth/error.hpp>
 
@@ -92,23 +90,6 @@ TEST_CASE("reap: owners are told apart by their labels") {
   CHECK(found[2].owner_host == "other/one");
   CHECK(found[3].owner == owner_state::unknown);
   CHECK(found[3].owner_pid == 0);
-}
-
-TEST_CASE("reap: sockets that killed programs left go, those of a start that may be under way do not") {
-  namespace fs = std::filesystem;
-  const temp_dir at;
-  const variable_is here("TMPDIR", at.path().string());
-  for (const char* name : {"berth-socket-aaaaaa", "berth-socket-bbbbbb", "berth-other"}) {
-    fs::create_directory(at / name);
-    write_whole_file(at / (std::string(name) + "/s"), "");
-  }
-  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(2);
-  fs::last_write_time(at / "berth-socket-aaaaaa", long_ago);
-  fs::last_write_time(at / "berth-other", long_ago);
-  remove_stale_offers();
-  CHECK_FALSE(fs::exists(at / "berth-socket-aaaaaa"));
-  CHECK(fs::exists(at / "berth-socket-bbbbbb/s"));
-  CHECK(fs::exists(at / "berth-other/s"));
 }
 
 DOCKER_TEST("reap: what a dead owner left goes with its volumes, what a living one has and what may be one's stays") {
