@@ -60,7 +60,7 @@ struct docker_port {
 enum class docker_runner {
   automatic,  ///< the resident, or where it cannot live the Engine
   resident,   ///< the resident, or spawn fails with errc::unsupported
-  engine,     ///< the Engine's own exec, with what docs/docker.md says is lost
+  engine,     ///< the Engine's own exec, with what docs/docker-attach.md says is lost
 };
 
 /// One step of a pull.

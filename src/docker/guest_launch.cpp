@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
 constexpr auto cleanup_takes = 30s;
+constexpr auto answer_takes = 10s;
 constexpr auto explanation_takes = 5s;
 constexpr auto hello_takes = 10000ms;
 constexpr std::uint16_t program_mode = 0755;
@@ -214,8 +215,12 @@ class guest_launch {
 
   /// The resident has removed itself where it may. Else root does, by the same program, or by the image's own.
   static task<void> remove_files(std::shared_ptr<guest_launch> self) {
+    co_await remove_directory(self, self->directory_);
+    self->directory_.clear();
+  }
+
+  static task<void> remove_directory(std::shared_ptr<guest_launch> self, std::string directory) {
     const container& box = self->place_.box;
-    const std::string directory = std::exchange(self->directory_, {});
     for (int attempt = 0; attempt < 2; ++attempt) {
       const std::optional<archive_stat> left = co_await box.stat(directory);
       if (!left) co_return;
@@ -285,20 +290,23 @@ task<void> keep_heard(asio::any_io_executor executor, std::shared_ptr<launched_g
   resident_session& session = *guest->link->session();
   const auto pause = std::min<std::chrono::milliseconds>(lease / 4, std::chrono::minutes(1));
   asio::steady_timer timer(executor);
+  auto seen_paused = std::chrono::steady_clock::time_point();
   while (!session.lost()) {
     session.send(make_number_frame(wire::frame_type::ping, 0, 0));
     timer.expires_after(pause);
     co_await timer.async_wait(asio::use_awaitable);
-    if (session.lost() || std::chrono::steady_clock::now() < session.last_heard() + lease) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (session.lost() || now < std::max(session.last_heard(), seen_paused) + lease) continue;
     bool paused = false;
     try {
       auto asking = guest->box.state();
-      auto bounded = with_deadline(std::move(asking), pause);
+      auto bounded = with_deadline(std::move(asking), answer_takes);
       const std::optional<container_state> state = co_await std::move(bounded);
       paused = state && state->paused;
     } catch (const error& failure) {
       if (is_cancelled(failure.code())) throw;
     }
+    if (paused) seen_paused = now;  // it may answer late, once it goes on
     if (!paused) session.lose("lost: nothing was heard of the resident in the container for its lease");
   }
 }

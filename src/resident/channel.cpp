@@ -163,6 +163,11 @@ void channel::resume() {
   if (in_.watched != 0) loop_.watch(in_, reads ? EPOLLIN | EPOLLRDHUP : EPOLLRDHUP);
 }
 
+bool channel::has_unread() const {
+  pollfd p{in_.fd, POLLIN, 0};
+  return !waits_ && in_.watched != 0 && poll(&p, 1, 0) == 1 && (p.revents & POLLIN) != 0;
+}
+
 std::int64_t channel::wake_at() const {
   if (congested() || held_until_ < 0) return retry_at_;
   return retry_at_ >= 0 && retry_at_ < held_until_ ? retry_at_ : held_until_;

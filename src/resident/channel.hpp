@@ -45,6 +45,8 @@ class channel {
   std::int64_t lease_end() const { return lease_ms_ == 0 ? -1 : last_heard_ + lease_ms_; }
   /// When the last byte came, or since when one is waited for.
   std::int64_t last_heard() const { return last_heard_; }
+  /// Something came that was not read yet: whoever has slept through it (a container that was paused) has not been left alone.
+  bool has_unread() const;
   /// When flush() and resume() should be called again though nothing happens; -1 if nothing waits for time.
   std::int64_t wake_at() const;
   const char* complaint() const { return complaint_; }

@@ -96,9 +96,10 @@ int session::timeout() const {
 
 void session::on_time() {
   const std::int64_t now = now_ms();
-  if (channel_.lease_end() >= 0 && now >= channel_.lease_end()) leaving_ = true;
+  const bool lease_passed = channel_.lease_end() >= 0 && now >= channel_.lease_end();
+  const bool too_silent = silence_ms_ >= 0 && now >= silence_end();
+  if ((lease_passed || too_silent) && !channel_.has_unread()) leaving_ = true;
   if (greeted_until_ >= 0 && now >= greeted_until_) leaving_ = true;
-  if (silence_ms_ >= 0 && now >= silence_end()) leaving_ = true;
   // One at a time, as it may free commands, and the one that waited longest; the loop comes back at once for the next.
   command* due = nullptr;
   for (command* c = commands_.first; c != nullptr; c = c->next) {

@@ -8,6 +8,7 @@
 
 #include <berth/docker_context.hpp>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,11 +45,13 @@ inline task<container> run_given(std::shared_ptr<docker_engine> engine, given_sp
 }
 
 inline docker_context context_in(asio::io_context& io, const std::vector<daemon_address>& daemon, const container& box,
-                                 docker_runner runner = docker_runner::automatic) {
+                                 docker_runner runner = docker_runner::automatic,
+                                 std::chrono::milliseconds lease = std::chrono::minutes(15)) {
   docker_context_options options;
   options.host = daemon.front().url;
   options.container = box.id();
   options.runner = runner;
+  options.lease = lease;
   return make_docker_context(io, std::move(options));
 }
 

@@ -214,13 +214,32 @@ task<void> work_for_ever(docker_context& place, int tell) {
 }
 
 /// The part of another program: it works in the container until it is killed.
-[[noreturn]] void own_and_wait(const std::vector<daemon_address>& daemon, const container& box, int told) {
+[[noreturn]] void own_and_wait(const std::vector<daemon_address>& daemon, const container& box,
+                               std::chrono::milliseconds lease, int told) {
   asio::io_context io;
-  docker_context place = context_in(io, daemon, box);
+  docker_context place = context_in(io, daemon, box, docker_runner::resident, lease);
   task_group group(io.get_executor());
   group.spawn(work_for_ever(place, told));
   io.run();
   ::_exit(1);
+}
+
+/// Returns once it works.
+pid_t start_owner(const std::vector<daemon_address>& daemon, const container& box, std::chrono::milliseconds lease) {
+  int ends[2] = {};
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const pid_t owner = ::fork();
+  if (owner == 0) own_and_wait(daemon, box, lease, ends[1]);
+  ::close(ends[1]);
+  char said = 0;
+  CHECK(::read(ends[0], &said, 1) == 1);
+  ::close(ends[0]);
+  return owner;
+}
+
+void kill_owner(pid_t owner) {
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
 }
 
 }  // namespace
@@ -228,19 +247,38 @@ task<void> work_for_ever(docker_context& place, int tell) {
 DOCKER_TEST("given container: an owner that is killed leaves nothing in it, long before the lease") {
   const auto engine = co_await engine_of(io, daemon);
   const container box = co_await run_given(engine, given_spec());
-  int ends[2] = {};
-  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-  const pid_t owner = ::fork();
-  if (owner == 0) own_and_wait(daemon, box, ends[1]);
-  ::close(ends[1]);
-  char said = 0;
-  REQUIRE(::read(ends[0], &said, 1) == 1);
-  ::close(ends[0]);
-  ::kill(owner, SIGKILL);
-  ::waitpid(owner, nullptr, 0);
+  const pid_t owner = start_owner(daemon, box, std::chrono::minutes(15));
+  kill_owner(owner);
   CHECK(co_await is_as_before(box));
   const json changes = co_await engine->ask("GET", "/containers/" + box.id() + "/changes");
   CHECK(changes.dump().find(".berth") == std::string::npos);
+  co_await box.remove();
+}
+
+DOCKER_TEST("given container: an owner that says nothing while its connection stays loses it with the lease") {
+  const auto engine = co_await engine_of(io, daemon);
+  const container box = co_await run_given(engine, given_spec());
+  const pid_t owner = start_owner(daemon, box, 2s);
+  ::kill(owner, SIGSTOP);
+  CHECK(co_await is_as_before(box));
+  kill_owner(owner);
+  co_await box.remove();
+}
+
+DOCKER_TEST("given container: one that is paused for longer than the lease is not lost") {
+  const auto engine = co_await engine_of(io, daemon);
+  const container box = co_await run_given(engine, given_spec());
+  docker_context place = context_in(io, daemon, box, docker_runner::resident, 1s);
+  const handle where = co_await place.spawn();
+  co_await engine->ask("POST", "/containers/" + box.id() + "/pause");
+  co_await pause_for(3s);
+  co_await engine->ask("POST", "/containers/" + box.id() + "/unpause");
+  const exec_result result = co_await place.exec(where, command("echo on"));
+  CHECK(result.std_out == "on\n");
+  co_await pause_for(2s);
+  const exec_result later = co_await place.exec(where, command("echo still"));
+  CHECK(later.std_out == "still\n");
+  co_await place.destroy(where);
   co_await box.remove();
 }
 
