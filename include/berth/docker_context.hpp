@@ -91,7 +91,7 @@ struct docker_context_options {
   std::string user = {};
   /// "none", "bridge", "host", the name of a network, "container:NAME". Default: the daemon's.
   std::string network = {};
-  /// "linux/amd64"; default: the daemon's own. An image of another is refused before it runs.
+  /// "linux/amd64"; default: the daemon's own. Another architecture runs where the daemon's host emulates it, without a resident.
   std::string platform = {};
   /// The root file system cannot be written; what is below `mounts` can.
   bool read_only = false;

@@ -1,9 +1,19 @@
 /// Contexts in containers of the daemon that tests/docker/with_daemon starts.
 #include "contract/places.hpp"
 #include "docker/docker_backend.hpp"
+#include "docker/given_container.hpp"
 #include "docker/real_daemon.hpp"
 
+#include "support/temp_dir.hpp"
+
 #include <berth/docker_context.hpp>
+
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/this_coro.hpp>
+
+#include <exception>
+#include <memory>
 
 namespace berth::contract {
 namespace {
@@ -62,6 +72,67 @@ context make_docker_framed(asio::io_context& io, std::string cwd) {
   return {io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), false)};
 }
 
+/// A container that runs for all cases: this program attaches to it, and did not make it as a context does. No connection stays.
+class running_container {
+ public:
+  running_container() { run(begin(id_)); }
+  ~running_container() { run(end(id_)); }
+  running_container(const running_container&) = delete;
+  running_container& operator=(const running_container&) = delete;
+
+  const std::string& id() const { return id_; }
+
+ private:
+  static void run(task<void> work) {
+    asio::io_context io;
+    std::exception_ptr failure;
+    asio::co_spawn(io, std::move(work), [&failure](std::exception_ptr how) { failure = std::move(how); });
+    io.run();
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  static task<std::shared_ptr<docker_engine>> reach() {
+    const auto executor = co_await asio::this_coro::executor;
+    co_return co_await docker_engine::connect(executor, test::real_daemon("given"));
+  }
+
+  static task<void> begin(std::string& id) {
+    const auto engine = co_await reach();
+    test::given_spec spec;
+    spec.image = "test/debian:1";
+    spec.words = {"sleep", "3000"};
+    json_array binds;
+    const std::string directory = test::private_temporary_directory().string();
+    binds.emplace_back(directory + ":" + directory);
+    binds.emplace_back(BERTH_TEST_PROGRAMS ":" BERTH_TEST_PROGRAMS ":ro");
+    json_object host;
+    host.set("Binds", std::move(binds));
+    spec.host = std::move(host);
+    auto starting = test::run_given(engine, std::move(spec));
+    const container box = co_await std::move(starting);
+    id = box.id();
+  }
+
+  static task<void> end(std::string id) {
+    const auto engine = co_await reach();
+    const container box(engine, std::move(id));
+    co_await box.remove();
+  }
+
+  std::string id_;
+};
+
+context make_docker_given(asio::io_context& io, std::string cwd) {
+  static const running_container given;
+  docker_context_options options;
+  options.host = test::variable("BERTH_TEST_DOCKER");
+  options.container = given.id();
+  options.runner = docker_runner::resident;
+  options.cwd = std::move(cwd);
+  options.env.emplace_back("BERTH_CONTRACT", "set by the context");
+  return make_docker_context(io, std::move(options));
+}
+
 constexpr const char* no_cgroups = "what a container has of cgroups is read-only";
 
 constexpr place_kind kinds[] = {
@@ -71,6 +142,7 @@ constexpr place_kind kinds[] = {
     {"docker-read-only", make_docker_read_only, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-powerless", make_docker_powerless, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-offline", make_docker_offline, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-given", make_docker_given, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-framed", make_docker_framed, contract_scope::whole, no_cgroups, why_no_daemon},
 };
 
