@@ -12,6 +12,7 @@
 #include <asio/io_context.hpp>
 #include <asio/this_coro.hpp>
 
+#include <cstdlib>
 #include <exception>
 #include <memory>
 
@@ -67,9 +68,18 @@ context make_docker_offline(asio::io_context& io, std::string cwd) {
   return make_docker_context(io, std::move(options));
 }
 
+/// As from another machine: over TCP and TLS, in frames.
 context make_docker_framed(asio::io_context& io, std::string cwd) {
+  ::setenv("DOCKER_TLS_VERIFY", "1", 1);
+  ::setenv("DOCKER_CERT_PATH", test::variable("BERTH_TEST_CERTS").c_str(), 1);
   docker_context_options options = settings_of("test/debian:1", std::move(cwd));
-  return {io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), false)};
+  options.host = test::variable("BERTH_TEST_TLS");
+  return make_docker_context(io, std::move(options));
+}
+
+std::string why_no_tls() {
+  const std::string why = why_no_daemon();
+  return why.empty() && test::variable("BERTH_TEST_TLS").empty() ? "no openssl" : why;
 }
 
 /// A container that runs for all cases: this program attaches to it, and did not make it as a context does. No connection stays.
@@ -143,7 +153,7 @@ constexpr place_kind kinds[] = {
     {"docker-powerless", make_docker_powerless, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-offline", make_docker_offline, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-given", make_docker_given, contract_scope::whole, no_cgroups, why_no_daemon},
-    {"docker-framed", make_docker_framed, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-framed", make_docker_framed, contract_scope::whole, no_cgroups, why_no_tls},
 };
 
 }  // namespace
