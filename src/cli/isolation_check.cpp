@@ -75,7 +75,7 @@ task<finding> bwrap_found(asio::io_context& io) {
 }
 
 /// 0.12 as 12, 1.0 as 1000; -1 where there is no number.
-int number_of(std::string_view printed) {
+int printed_number(std::string_view printed) {
   int major = 0;
   int minor = 0;
   const auto digit = printed.find_first_of("0123456789");
@@ -116,7 +116,7 @@ finding bwrap_version(std::string_view printed, std::string_view program) {
   constexpr int oldest = 8;
   constexpr int mended = 12;
   while (!printed.empty() && (printed.back() == '\n' || printed.back() == '\r')) printed.remove_suffix(1);
-  const int number = number_of(printed);
+  const int number = printed_number(printed);
   if (number < 0)
     return {"bwrap", health::limited,
             fmt::format("{}: it does not tell its version{}", program,

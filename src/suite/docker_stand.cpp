@@ -40,8 +40,8 @@ std::string path_in(const shared_stand& stand, const std::string& what) {
 
 /// Reads the streams of a command to their end; the bytes of its standard output.
 task<std::size_t> read_frames(http::stream_ptr stream) {
-  constexpr std::size_t buffer_size = std::size_t{256} << 10;
-  std::string buffer(buffer_size, '\0');
+  constexpr std::size_t piece_size = std::size_t{256} << 10;
+  std::string buffer(piece_size, '\0');
   attach_frames frames;
   std::size_t seen = 0;
   for (;;) {

@@ -18,7 +18,7 @@ docker_context_options container_in(words arguments) {
   return *options.container;
 }
 
-std::string mistake_in(words arguments) {
+std::string container_mistake_in(words arguments) {
   arguments.emplace_back("true");
   try {
     parse_exec_options(arguments);
@@ -46,26 +46,29 @@ TEST_CASE("container options: --image, --container and --context docker mean one
   CHECK(container_in({"--container", "web"}).container == "web");
   CHECK_FALSE(parse_exec_options({"true"}).container);
   CHECK_FALSE(parse_exec_options({"--context", "process", "--memory", "64M", "true"}).container);
-  CHECK(mistake_in({"--user", "a"}) == "--user is for containers: add --image IMAGE or --container NAME");
-  CHECK(mistake_in({"--context", "process", "--image", "a"}) ==
+  CHECK(container_mistake_in({"--user", "a"}) == "--user is for containers: add --image IMAGE or --container NAME");
+  CHECK(container_mistake_in({"--context", "process", "--image", "a"}) ==
         "--image is for containers: add --context docker in place of --context process");
-  CHECK(mistake_in({"--context", "x"}) == "--context x: there are 'process', which is this host, and 'docker'");
-  CHECK(mistake_in({"--image", ""}) == "--image: an empty value");
+  CHECK(container_mistake_in({"--context", "x"}) ==
+        "--context x: there are 'process', which is this host, and 'docker'");
+  CHECK(container_mistake_in({"--image", ""}) == "--image: an empty value");
 }
 
 TEST_CASE("container options: what is for this host alone is refused") {
-  CHECK(mistake_in({"--image", "a", "--isolate"}).find("--isolate is for sandboxes on this host") == 0);
-  CHECK(mistake_in({"--image", "a", "--writable", "b"}).find("--writable is for sandboxes on this host") == 0);
-  CHECK(mistake_in({"--image", "a", "--network", "deny"}).find("--network deny is for --isolate") == 0);
-  CHECK(mistake_in({"--image", "a", "--login-env"}).find("--login-env is for this host") == 0);
-  CHECK(mistake_in({"--network", "none"}) ==
+  CHECK(container_mistake_in({"--image", "a", "--isolate"}).find("--isolate is for sandboxes on this host") == 0);
+  CHECK(container_mistake_in({"--image", "a", "--writable", "b"}).find("--writable is for sandboxes on this host") ==
+        0);
+  CHECK(container_mistake_in({"--image", "a", "--network", "deny"}).find("--network deny is for --isolate") == 0);
+  CHECK(container_mistake_in({"--image", "a", "--login-env"}).find("--login-env is for this host") == 0);
+  CHECK(container_mistake_in({"--network", "none"}) ==
         "--network: 'none' is neither allow nor deny; for a container add --image");
 }
 
 TEST_CASE("container options: one that runs takes none of what makes one") {
-  CHECK(mistake_in({"--container", "a", "--image", "b"}) ==
+  CHECK(container_mistake_in({"--container", "a", "--image", "b"}) ==
         "--image is for containers that are made; --container names one that runs");
-  CHECK(mistake_in({"--container", "a", "--network", "none"}).find("--network is for containers that are made") == 0);
+  CHECK(container_mistake_in({"--container", "a", "--network", "none"})
+            .find("--network is for containers that are made") == 0);
   const auto options = parse_exec_options({"--container", "a", "--user", "b", "--memory", "64M", "true"});
   CHECK(options.container->user == "b");
   CHECK(options.limits.memory() == 64U << 20U);  // of the command: the container's are not ours
@@ -120,10 +123,10 @@ TEST_CASE("container options: every one goes where it belongs") {
   CHECK(found.cwd == "/app");
   CHECK(found.mounts.size() == 2);
   CHECK(found.ports.size() == 1);
-  CHECK(mistake_in({"--image", "a", "--cwd", "app"}) == "--cwd app: in a container it must be absolute");
-  CHECK(mistake_in({"--image", "a", "--pull", "now"}) == "--pull now: there are missing, always and never");
-  CHECK(mistake_in({"--image", "a", "--docker-host", "b", "--docker-context", "c"}).find("exclude each other") !=
-        std::string::npos);
+  CHECK(container_mistake_in({"--image", "a", "--cwd", "app"}) == "--cwd app: in a container it must be absolute");
+  CHECK(container_mistake_in({"--image", "a", "--pull", "now"}) == "--pull now: there are missing, always and never");
+  CHECK(container_mistake_in({"--image", "a", "--docker-host", "b", "--docker-context", "c"})
+            .find("exclude each other") != std::string::npos);
 }
 
 TEST_CASE("container options: limits of the command become the container's where it is ours") {

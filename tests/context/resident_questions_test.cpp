@@ -20,9 +20,9 @@ using namespace berth::test;
 
 namespace {
 
-struct world {
-  static task<std::shared_ptr<world>> make(asio::io_context& io, resident_transport transport) {
-    auto made = std::make_shared<world>();
+struct questioned_place {
+  static task<std::shared_ptr<questioned_place>> make(asio::io_context& io, resident_transport transport) {
+    auto made = std::make_shared<questioned_place>();
     made->backend = make_process_backend(io.get_executor(), process_context_options(), transport);
     spawned_place spawned = co_await made->backend->spawn("1", spawn_options());
     made->place = spawned.place;
@@ -43,7 +43,7 @@ struct world {
 
 constexpr resident_transport both_ways[] = {resident_transport::handed, resident_transport::framed};
 
-task<std::string> whole(std::shared_ptr<world> at, std::string path) {
+task<std::string> whole(std::shared_ptr<questioned_place> at, std::string path) {
   const auto source = co_await at->files->open(std::move(path), read_options());
   std::string all;
   for (;;) {
@@ -79,7 +79,7 @@ task<std::error_code> refusal_of(task<std::string> work) {
 }
 
 /// To a program that answers; its whole answer.
-task<std::string> ask_raw(std::shared_ptr<world> at, std::string bytes) {
+task<std::string> ask_raw(std::shared_ptr<questioned_place> at, std::string bytes) {
   std::vector<std::string> words{wire::verb::serve};
   const auto asked = co_await resident_file_verb::start(at->start, std::move(words), resident_file_verb::takes::input);
   co_await resident_file_verb::write(asked, std::move(bytes));
@@ -98,7 +98,7 @@ std::string question(std::string_view words) {
 
 ASYNC_TEST("resident files: one program after another's question, until one fails") {
   for (const auto transport : both_ways) {
-    const auto at = co_await world::make(io, transport);
+    const auto at = co_await questioned_place::make(io, transport);
     const temp_dir base;
     const std::string large(3'000'000, 'l');
     write_whole_file(base / "small", "some");
@@ -125,7 +125,7 @@ ASYNC_TEST("resident files: one program after another's question, until one fail
 
 ASYNC_TEST("resident files: a program that went while it rested is not missed") {
   for (const auto transport : both_ways) {
-    const auto at = co_await world::make(io, transport);
+    const auto at = co_await questioned_place::make(io, transport);
     const temp_dir base;
     write_whole_file(base / "f", "some");
     for (int i = 0; i < 20; ++i) {
@@ -143,7 +143,7 @@ ASYNC_TEST("resident files: a program that went while it rested is not missed") 
 
 ASYNC_TEST("resident files: questions at the same time get each their own answer") {
   for (const auto transport : both_ways) {
-    const auto at = co_await world::make(io, transport);
+    const auto at = co_await questioned_place::make(io, transport);
     const temp_dir base;
     for (int i = 0; i < 12; ++i)
       write_whole_file(base / std::to_string(i), std::string(100'000, static_cast<char>('a' + i)));
@@ -167,7 +167,7 @@ ASYNC_TEST("resident files: questions at the same time get each their own answer
 
 ASYNC_TEST("resident files: an answer that is left, or asked for once more, is nobody else's") {
   for (const auto transport : both_ways) {
-    const auto at = co_await world::make(io, transport);
+    const auto at = co_await questioned_place::make(io, transport);
     const temp_dir base;
     write_whole_file(base / "large", std::string(3'000'000, 'l'));
     write_whole_file(base / "small", "some");
@@ -194,7 +194,7 @@ ASYNC_TEST("resident files: an answer that is left, or asked for once more, is n
 }
 
 ASYNC_TEST("resident files: what is no question is refused, and changes nothing") {
-  const auto at = co_await world::make(io, resident_transport::handed);
+  const auto at = co_await questioned_place::make(io, resident_transport::handed);
   const temp_dir base;
   write_whole_file(base / "f", "some");
   const std::string path = base / "f";

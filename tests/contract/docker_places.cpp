@@ -110,7 +110,7 @@ class running_container {
     const auto engine = co_await reach();
     test::given_spec spec;
     spec.image = "test/debian:1";
-    spec.words = {"sleep", "3000"};
+    spec.argv = {"sleep", "3000"};
     json_array binds;
     const std::string directory = test::private_temporary_directory().string();
     binds.emplace_back(directory + ":" + directory);

@@ -35,7 +35,7 @@ task<container> start_given(asio::io_context& io, std::vector<daemon_address> da
 given_spec debian() {
   given_spec spec;
   spec.image = "test/debian:1";
-  spec.words = {"sleep", "1000"};
+  spec.argv = {"sleep", "1000"};
   return spec;
 }
 

@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 40s;
-
 /// 0 to 255, some times over: what a terminal, a text or a frame would spoil.
 std::string all_bytes(int times) {
   std::string bytes;
@@ -34,11 +32,11 @@ std::string numbers_to(int last) {
 task<void> try_exact(context& place, handle where) {
   const std::string in = all_bytes(20);
   const exec_result echoed =
-      co_await place.exec(where, command("cat; echo err >&2; exit 7").input(in).timeout(patience));
+      co_await place.exec(where, command("cat; echo err >&2; exit 7").input(in).timeout(command_takes));
   CHECK_MESSAGE(echoed.status.code() == 7, describe(echoed.status));
   CHECK((echoed.std_out == in));
   CHECK(echoed.std_err == "err\n");
-  const exec_result counted = co_await place.exec(where, command("seq 1 4000").timeout(patience));
+  const exec_result counted = co_await place.exec(where, command("seq 1 4000").timeout(command_takes));
   CHECK_MESSAGE(counted.status.ok(), describe(counted.status));
   CHECK(counted.std_out.size() == numbers_to(4000).size());
   CHECK((counted.std_out == numbers_to(4000)));
@@ -111,7 +109,7 @@ DOCKER_TEST("fire: all connections cut again and again, many commands at once, e
   std::vector<running<exec_result>> all;
   for (int i = 0; i < 16; ++i) {
     const std::string text = "for n in 1 2 3 4 5 6 7 8 9 10; do echo " + std::to_string(i) + " $n; sleep 0.2; done";
-    all.emplace_back(io.get_executor(), place.exec(where, command(text).timeout(patience)));
+    all.emplace_back(io.get_executor(), place.exec(where, command(text).timeout(command_takes)));
   }
   for (int i = 0; i < 16; ++i) {
     const exec_result result = co_await all[static_cast<std::size_t>(i)].result();
@@ -142,7 +140,7 @@ DOCKER_TEST("fire: a connection that swallows all, and a deadline, which answers
   const exec_result never_began = co_await place.exec(where, command("echo no").timeout(1s));
   CHECK(never_began.status.reason() == end_reason::timed_out);
   link.faults() = {};
-  const exec_result after = co_await place.exec(where, command("echo after").timeout(patience));
+  const exec_result after = co_await place.exec(where, command("echo after").timeout(command_takes));
   CHECK(after.std_out == "after\n");
   co_await place.destroy(where);
 }
@@ -153,7 +151,7 @@ DOCKER_TEST("fire: a daemon that stays away beyond the lease") {
   options.lease = 3s;
   context place = make_place(io, options, false);
   const handle where = co_await place.spawn();
-  auto waits = running(io.get_executor(), place.exec(where, command("sleep 1000").timeout(patience)));
+  auto waits = running(io.get_executor(), place.exec(where, command("sleep 1000").timeout(command_takes)));
   co_await pause_for(300ms);
   link.faults().refuse = true;
   link.cut_all();
@@ -181,7 +179,7 @@ DOCKER_TEST("fire: a spawn whose connections are cut fails or works, and leaves 
     link.faults().cut_down = after;
     try {
       const handle where = co_await place.spawn();
-      const exec_result result = co_await place.exec(where, command("echo hi").timeout(patience));
+      const exec_result result = co_await place.exec(where, command("echo hi").timeout(command_takes));
       CHECK(result.std_out == "hi\n");
       co_await place.destroy(where);
       ++worked;

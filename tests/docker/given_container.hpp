@@ -18,7 +18,7 @@ namespace berth::test {
 struct given_spec {
   std::string image = "test/busybox:1";
   /// Something that stays; a program of the image.
-  std::vector<std::string> words = {"/bin/busybox", "sleep", "1000"};
+  std::vector<std::string> argv = {"/bin/busybox", "sleep", "1000"};
   std::string user = {};
   std::string cwd = {};
   json host = json_object();  ///< HostConfig
@@ -28,9 +28,9 @@ struct given_spec {
 inline task<container> run_given(std::shared_ptr<docker_engine> engine, given_spec what) {
   json_object spec;
   spec.set("Image", what.image);
-  json_array words;
-  for (std::string& each : what.words) words.emplace_back(std::move(each));
-  spec.set("Entrypoint", std::move(words));
+  json_array entrypoint;
+  for (std::string& each : what.argv) entrypoint.emplace_back(std::move(each));
+  spec.set("Entrypoint", std::move(entrypoint));
   if (!what.user.empty()) spec.set("User", what.user);
   if (!what.cwd.empty()) spec.set("WorkingDir", what.cwd);
   json_object host = what.host.as_object();

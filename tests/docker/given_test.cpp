@@ -84,7 +84,7 @@ DOCKER_TEST("given container: as user 1000, who cannot remove what root has put 
   const auto engine = co_await engine_of(io, daemon);
   given_spec spec;
   spec.image = "test/debian:1";
-  spec.words = {"sleep", "1000"};
+  spec.argv = {"sleep", "1000"};
   spec.user = "1000";
   const container box = co_await run_given(engine, std::move(spec));
   docker_context place = context_in(io, daemon, box);
@@ -142,7 +142,7 @@ DOCKER_TEST("given container: no shell, a root that cannot be written, a volume"
   const auto engine = co_await engine_of(io, daemon);
   given_spec spec;
   spec.image = "test/scratch:1";
-  spec.words = {"/busybox", "sleep", "1000"};
+  spec.argv = {"/busybox", "sleep", "1000"};
   spec.user = "1000";
   spec.host = json::parse(
       R"({"ReadonlyRootfs":true,"CapDrop":["ALL"],"SecurityOpt":["no-new-privileges"],
@@ -174,7 +174,7 @@ DOCKER_TEST("given container: neither a shell nor a directory that can be writte
   const auto engine = co_await engine_of(io, daemon);
   given_spec spec;
   spec.image = "test/scratch:1";
-  spec.words = {"/busybox", "sleep", "1000"};
+  spec.argv = {"/busybox", "sleep", "1000"};
   spec.host = json::parse(R"({"ReadonlyRootfs":true})");
   const container box = co_await run_given(engine, std::move(spec));
   docker_context place = context_in(io, daemon, box, docker_runner::resident);

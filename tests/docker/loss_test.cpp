@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 30s;
-
 /// One place and the Engine beside it.
 struct world {
   world(asio::io_context& io, context c, handle h, std::shared_ptr<docker_engine> e, std::string i)
@@ -58,7 +56,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 task<exit_status> end_by(asio::io_context& io, std::vector<daemon_address> daemon, bool try_socket, std::string method,
                          std::string what) {
   const auto here = co_await make_world(io, daemon, small_container(daemon.front().url), try_socket);
-  auto command_running = here->exec(command("touch begun; sleep 1000").timeout(patience));
+  auto command_running = here->exec(command("touch begun; sleep 1000").timeout(command_takes));
   co_await until_begun(*here);
   co_await here->ask(std::move(method), std::move(what));
   const exec_result result = co_await command_running.result();
@@ -100,7 +98,7 @@ constexpr const char* hog = "exec tail /dev/zero";
 
 task<void> try_oom(asio::io_context& io, std::vector<daemon_address> daemon, bool try_socket) {
   const auto here = co_await make_world(io, daemon, with_memory(daemon.front().url), try_socket);
-  const exec_result died = co_await here->place.exec(here->where, command(hog).timeout(patience));
+  const exec_result died = co_await here->place.exec(here->where, command(hog).timeout(command_takes));
   CHECK(died.status.reason() == end_reason::oom_killed);
   CHECK(died.status.limit() == limit_kind::memory);
   CHECK(died.status.code() == 137);
@@ -123,7 +121,7 @@ task<void> try_oom_of_all(asio::io_context& io, std::vector<daemon_address> daem
   const exec_result made = co_await here->place.exec(here->where, command("echo 1000 > /proc/1/oom_score_adj"));
   REQUIRE(made.status.ok());
   const char* const hogs = "sleep 0.3; echo 0 > /proc/$$/oom_score_adj; for i in 1 2 3; do tail /dev/zero & done; wait";
-  const exec_result died = co_await here->place.exec(here->where, command(hogs).timeout(patience));
+  const exec_result died = co_await here->place.exec(here->where, command(hogs).timeout(command_takes));
   CHECK(died.status.reason() == end_reason::oom_killed);
   CHECK_MESSAGE(has(died.status.message(), "the container ran out of memory"), died.status.message());
   co_await here->place.destroy(here->where);
@@ -135,11 +133,11 @@ task<void> try_pause(asio::io_context& io, std::vector<daemon_address> daemon, b
   options.log = [&log](log_level, std::string_view line) { log.emplace_back(line); };
   const auto here = co_await make_world(io, daemon, options, try_socket);
   auto with_deadline = here->exec(command("touch begun; sleep 1000").timeout(4s));
-  auto without = here->exec(command("cat; echo done").input("hello\n").timeout(patience));
+  auto without = here->exec(command("cat; echo done").input("hello\n").timeout(command_takes));
   co_await until_begun(*here);
   co_await here->ask("POST", "/pause");
   auto begun_later = here->exec(command("true").timeout(2s));
-  auto waits = here->exec(command("echo after").timeout(patience));
+  auto waits = here->exec(command("echo after").timeout(command_takes));
   const exec_result late = co_await begun_later.result();
   CHECK(late.status.reason() == end_reason::timed_out);
   const exec_result result = co_await with_deadline.result();

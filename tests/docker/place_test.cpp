@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-context make_place(asio::io_context& io, const std::vector<daemon_address>& daemon, bool try_socket,
-                   std::string image = "test/busybox:1") {
+context container_place(asio::io_context& io, const std::vector<daemon_address>& daemon, bool try_socket,
+                        std::string image = "test/busybox:1") {
   docker_context_options options;
   options.image = std::move(image);
   options.host = daemon.front().url;
@@ -43,7 +43,7 @@ task<std::size_t> containers_left(asio::io_context& io, std::vector<daemon_addre
 }
 
 task<void> try_place(asio::io_context& io, std::vector<daemon_address> daemon, bool try_socket) {
-  context place = make_place(io, daemon, try_socket);
+  context place = container_place(io, daemon, try_socket);
   const handle where = co_await place.spawn();
   CHECK(where.cwd() == "/workspace");
   const exec_result result = co_await place.exec(where, command("pwd; echo err >&2; exit 3"));
@@ -69,7 +69,7 @@ DOCKER_TEST("docker: a command in a container, its pipes handed over") { co_awai
 DOCKER_TEST("docker: a command in a container, over frames") { co_await try_place(io, daemon, false); }
 
 DOCKER_TEST("docker: an image without a shell runs programs") {
-  context place = make_place(io, daemon, true, "test/scratch:1");
+  context place = container_place(io, daemon, true, "test/scratch:1");
   const handle where = co_await place.spawn();
   const exec_result good = co_await place.exec(where, argv("/busybox", "echo", "hi"));
   CHECK(good.std_out == "hi\n");
@@ -80,7 +80,7 @@ DOCKER_TEST("docker: an image without a shell runs programs") {
 }
 
 DOCKER_TEST("docker: an image of another architecture is refused before it runs") {
-  context place = make_place(io, daemon, true, "test/other-arch:1");
+  context place = container_place(io, daemon, true, "test/other-arch:1");
   std::string message;
   try {
     co_await place.spawn();
@@ -94,7 +94,7 @@ DOCKER_TEST("docker: an image of another architecture is refused before it runs"
 
 DOCKER_TEST("docker: a context that goes without a destroy leaves no container") {
   {
-    context place = make_place(io, daemon, true);
+    context place = container_place(io, daemon, true);
     co_await place.spawn();
   }
   for (int i = 0; i < 100 && co_await containers_left(io, daemon) != 0; ++i) co_await pause_for(100ms);

@@ -12,11 +12,15 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace berth::test {
+
+/// How long a command may take on a busy machine.
+inline constexpr std::chrono::seconds command_takes{40};
 
 /// Busybox without a network, and without a pull.
 inline docker_context_options small_container(const std::string& host) {

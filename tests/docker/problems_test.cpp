@@ -18,8 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 30s;
-
 using trial = std::function<task<void>(context& place, handle where)>;
 
 /// In a container over a handed socket, and in one over frames.
@@ -43,16 +41,16 @@ task<std::error_code> failure_of(task<void> work) {
 }
 
 task<void> end_of_input(context& place, handle where) {
-  const exec_result none = co_await place.exec(where, command("cat; echo end").timeout(patience));
+  const exec_result none = co_await place.exec(where, command("cat; echo end").timeout(command_takes));
   CHECK(none.std_out == "end\n");
-  const exec_result some = co_await place.exec(where, command("cat; echo end").input("in\n").timeout(patience));
+  const exec_result some = co_await place.exec(where, command("cat; echo end").input("in\n").timeout(command_takes));
   CHECK(some.std_out == "in\nend\n");
 }
 
 task<void> many_short_ones(context& place, handle where) {
   for (int i = 0; i < 100; ++i) {
     const std::string text = std::to_string(i);
-    const exec_result result = co_await place.exec(where, argv("echo", text).timeout(patience));
+    const exec_result result = co_await place.exec(where, argv("echo", text).timeout(command_takes));
     CHECK(result.std_out == text + "\n");
   }
 }
@@ -60,18 +58,18 @@ task<void> many_short_ones(context& place, handle where) {
 task<void> parts_of_signs(context& place, handle where) {
   // One sign of three bytes, in two writes; and bytes that are no text at all.
   const char* const text = R"(printf '\342\202'; sleep 0.2; printf '\254\377\000x')";
-  const exec_result result = co_await place.exec(where, command(text).timeout(patience));
+  const exec_result result = co_await place.exec(where, command(text).timeout(command_takes));
   CHECK(result.std_out == std::string("\xe2\x82\xac\xff\0x", 6));
   // A line longer than any buffer on its way.
   const exec_result line =
-      co_await place.exec(where, command("head -c 300000 /dev/zero | tr '\\0' a").timeout(patience));
+      co_await place.exec(where, command("head -c 300000 /dev/zero | tr '\\0' a").timeout(command_takes));
   CHECK(line.std_out == std::string(300000, 'a'));
 }
 
 task<void> daemonised_child(context& place, handle where) {
   const auto began = std::chrono::steady_clock::now();
   const char* const text = "(setsid sleep 300 &) ; echo parent";
-  const exec_result result = co_await place.exec(where, command(text).timeout(patience));
+  const exec_result result = co_await place.exec(where, command(text).timeout(command_takes));
   CHECK(result.status.ok());
   CHECK(result.std_out == "parent\n");
   CHECK(result.streams_open);
@@ -80,7 +78,7 @@ task<void> daemonised_child(context& place, handle where) {
 
 task<void> no_zombies(context& place, handle where) {
   const char* const orphans = "for i in 1 2 3 4 5 6 7 8; do (sleep 0.1 & ) ; done; sleep 0.5";
-  const exec_result made = co_await place.exec(where, command(orphans).timeout(patience));
+  const exec_result made = co_await place.exec(where, command(orphans).timeout(command_takes));
   CHECK(made.status.ok());
   const exec_result seen = co_await place.exec(where, command("grep -l '^State:.Z' /proc/[0-9]*/status | wc -l"));
   CHECK(seen.std_out == "0\n");
@@ -109,7 +107,7 @@ task<void> terminals(context& place, handle where) {
   // At once, whatever state it is in; and what has no end of line comes too.
   one.resize(90, 20);
   one.resize(101, 34);
-  const auto prompt = co_await one.wait_for_output(output_pattern("prompt"), patience);
+  const auto prompt = co_await one.wait_for_output(output_pattern("prompt"), command_takes);
   CHECK(prompt);
   co_await one.write("\x10\x11");  // ctrl-p ctrl-q ends nothing
   co_await one.write("\n");

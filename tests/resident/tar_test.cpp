@@ -44,7 +44,7 @@ struct reading {
 };
 
 /// The pieces end at these places.
-reading read(const std::string& stream, const std::vector<std::size_t>& cuts) {
+reading read_tar(const std::string& stream, const std::vector<std::size_t>& cuts) {
   listener to;
   tar_reader reader(to);
   reading result;
@@ -59,7 +59,7 @@ reading read(const std::string& stream, const std::vector<std::size_t>& cuts) {
   return result;
 }
 
-reading read(const std::string& stream) { return read(stream, {}); }
+reading read_tar(const std::string& stream) { return read_tar(stream, {}); }
 
 std::string written(const tar_entry& entry, const std::string& content = "") {
   buffer out;
@@ -94,7 +94,7 @@ std::string link(const std::string& path, const std::string& target, tar_entry::
   return written(entry);
 }
 
-const std::string end(1024, '\0');
+const std::string tar_end(1024, '\0');
 
 /// Everything that the writer can say.
 std::string everything() {
@@ -105,7 +105,7 @@ std::string everything() {
          file("bad\xff", 3) + file(std::string(100, 'a'), 2) + file(std::string(101, 'b'), 2) + file(deep, 700) +
          written(named("d/", tar_entry::directory)) + link("l", "target", tar_entry::symlink) +
          link("long", std::string(300, 't'), tar_entry::symlink) + link("h", "one", tar_entry::hard_link) +
-         written(old) + end;
+         written(old) + tar_end;
 }
 
 /// A header by hand, with a right sum.
@@ -129,7 +129,7 @@ std::string raw(char type, std::string content, void (*change)(std::string&) = n
 
 TEST_CASE("tar: what was written is read, wherever the stream is cut") {
   const std::string stream = everything();
-  const reading whole = read(stream);
+  const reading whole = read_tar(stream);
   CHECK(whole.wrong == file_reason::none);
   CHECK(whole.heard.find("0 644 513 1 1000000.0 513 >  [513 ") != std::string::npos);
   CHECK(whole.heard.find("5 644 0 1 0.0 d/ >  [0 ") != std::string::npos);
@@ -138,13 +138,13 @@ TEST_CASE("tar: what was written is read, wherever the stream is cut") {
   CHECK(whole.heard.find("1 -5.0 old") != std::string::npos);
   bool same = true;
   for (std::size_t cut = 1; cut < stream.size(); ++cut) {
-    const reading parts = read(stream, {cut});
+    const reading parts = read_tar(stream, {cut});
     same = same && parts.wrong == file_reason::none && parts.heard == whole.heard;
   }
   CHECK(same);
   std::vector<std::size_t> each(stream.size() - 1);
   for (std::size_t i = 0; i < each.size(); ++i) each[i] = i + 1;
-  CHECK(read(stream, each).heard == whole.heard);
+  CHECK(read_tar(stream, each).heard == whole.heard);
 }
 
 TEST_CASE("tar: another program reads what was written") {
@@ -159,21 +159,21 @@ TEST_CASE("tar: another program reads what was written") {
 }
 
 TEST_CASE("tar: a stream that breaks off is noticed at every place") {
-  const std::string stream = file("a", 700) + file("b", 3) + end;
+  const std::string stream = file("a", 700) + file("b", 3) + tar_end;
   bool noticed = true;
   for (std::size_t size = 0; size + 1024 < stream.size(); ++size) {
-    const reading part = read(stream.substr(0, size));
+    const reading part = read_tar(stream.substr(0, size));
     noticed = noticed && part.wrong == file_reason::breaks_off;
   }
   CHECK(noticed);
-  CHECK(read(stream.substr(0, stream.size() - 512)).wrong == file_reason::none);
-  CHECK(read(end).wrong == file_reason::none);
-  CHECK(read(end + "x").wrong == file_reason::not_tar);
-  CHECK(read(std::string(512, 'x')).wrong == file_reason::not_tar);
+  CHECK(read_tar(stream.substr(0, stream.size() - 512)).wrong == file_reason::none);
+  CHECK(read_tar(tar_end).wrong == file_reason::none);
+  CHECK(read_tar(tar_end + "x").wrong == file_reason::not_tar);
+  CHECK(read_tar(std::string(512, 'x')).wrong == file_reason::not_tar);
 }
 
 TEST_CASE("tar: what others write") {
-  const auto heard = [](const std::string& entries) { return read(entries + end).heard; };
+  const auto heard = [](const std::string& entries) { return read_tar(entries + tar_end).heard; };
   CHECK(heard(raw('L', "gnu/long/name") + raw('0', "x")).find("gnu/long/name >  [1 ") != std::string::npos);
   CHECK(heard(raw('K', "target") + raw('2', "")).find("name > target [0 ") != std::string::npos);
   CHECK(heard(raw('g', "15 path=global\n") + raw('0', "")).find(" name > ") != std::string::npos);
@@ -192,7 +192,7 @@ TEST_CASE("tar: what others write") {
 }
 
 TEST_CASE("tar: what cannot be is refused") {
-  const auto wrong = [](const std::string& entries) { return read(entries + end).wrong; };
+  const auto wrong = [](const std::string& entries) { return read_tar(entries + tar_end).wrong; };
   for (const char* records : {"x", "9 path=ab", "99 path=a\n", "3 \n", "0 a=b\n", "11 pathname\n", "-1 a=b\n",
                               "9999999999999999999999 a=b\n", "12 size=abc\n", "8 a=b\nzz", "14 mtime=1.2.3\n"}) {
     CHECK_MESSAGE(wrong(raw('x', records) + raw('0', "")) == file_reason::not_tar, records);
