@@ -94,7 +94,7 @@ task<void> at_once(context& place, handle where) {
   CHECK(seen == listens);
 }
 
-task<void> in_a_terminal(context& place, handle where) {
+task<void> ports_in_a_terminal(context& place, handle where) {
   const command what = listener().terminal(80, 24);
   process running = co_await place.exec_stream(where, what);
   const port_list listens = co_await said(running);
@@ -110,7 +110,7 @@ constexpr contract_case port_table[] = {
     {"ports: of an ended command, what it left", after_the_end},
     {"ports: a command that never ran has none", never_started},
     {"ports: asked ten times at once, and given up twice", at_once},
-    {"ports: of a command in a terminal", in_a_terminal},
+    {"ports: of a command in a terminal", ports_in_a_terminal},
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace berth::contract {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::size_t mib = std::size_t{1} << 20;
 
 task<void> slow_reader(context& place, handle where) {
   const memory_rise memory;
@@ -15,26 +15,26 @@ task<void> slow_reader(context& place, handle where) {
   while (auto piece = co_await running.next()) {
     exact = exact && is_pattern(piece->bytes(), seen);
     seen += piece->bytes().size();
-    if (seen / (4 * mebibyte) > pauses) {
+    if (seen / (4 * mib) > pauses) {
       ++pauses;
       co_await pause_for(10ms);
     }
   }
-  CHECK(seen == 100 * mebibyte);
+  CHECK(seen == 100 * mib);
   CHECK(exact);
   CHECK(running.status()->ok());
-  CHECK(memory.stays_below(24 * mebibyte));
+  CHECK(memory.stays_below(24 * mib));
 }
 
 task<void> head_and_tail_of_much(context& place, handle where) {
   const memory_rise memory;
-  const command loud = argv("head", "-c", "1073741824", "/dev/zero").output_limit(mebibyte);
+  const command loud = argv("head", "-c", "1073741824", "/dev/zero").output_limit(mib);
   const exec_result result = co_await place.exec(where, loud);
   CHECK(result.ok());
   CHECK(result.out.seen() == std::uint64_t{1} << 30);
-  CHECK(result.std_out.size() == mebibyte);
+  CHECK(result.std_out.size() == mib);
   CHECK(result.std_out.find_first_not_of('\0') == std::string::npos);
-  CHECK(memory.stays_below(24 * mebibyte));
+  CHECK(memory.stays_below(24 * mib));
 }
 
 task<void> wait_drains(context& place, handle where) {
@@ -46,10 +46,10 @@ task<void> wait_drains(context& place, handle where) {
 
 task<void> both_streams_full(context& place, handle where) {
   const std::string both = child_path() + " flood 8388608 2 & " + child_path() + " flood 8388608; wait";
-  const exec_result result = co_await place.exec(where, command(both).output_limit(16 * mebibyte));
-  CHECK(result.std_out.size() == 8 * mebibyte);
+  const exec_result result = co_await place.exec(where, command(both).output_limit(16 * mib));
+  CHECK(result.std_out.size() == 8 * mib);
   CHECK(is_pattern(result.std_out));
-  CHECK(result.std_err.size() == 8 * mebibyte);
+  CHECK(result.std_err.size() == 8 * mib);
   CHECK(is_pattern(result.std_err));
 }
 
@@ -60,7 +60,7 @@ task<void> back_pressure(context& place, handle where) {
   const bool finished = co_await file_appears(where.cwd() + "/finished", 200ms);
   CHECK_FALSE(finished);
   const auto rest = co_await read_all(running);
-  CHECK(first->bytes().size() + rest->out.size() == 16 * mebibyte);
+  CHECK(first->bytes().size() + rest->out.size() == 16 * mib);
   CHECK(is_pattern(rest->out, first->bytes().size()));
 }
 
@@ -95,7 +95,7 @@ task<void> unread_beside_others(context& place, handle where) {
     CHECK(result.std_out.size() == 1000000);
   }
   const auto all = co_await read_all(stuck);
-  CHECK(all->out.size() == 16 * mebibyte);
+  CHECK(all->out.size() == 16 * mib);
   CHECK(is_pattern(all->out));
 }
 
