@@ -211,7 +211,7 @@ class containers_backend final : public docker_backend {
       kept = co_await std::move(launching);
     } catch (const error& failure) {
       if (why_not.empty() || failure.code() != errc::unsupported) throw;
-      throw failure.within(why_not);
+      throw failure.within("no resident can run there (" + why_not + ")");
     }
     if (!why_not.empty())
       self->log.warning(engine_warning("a container of image " + shown_path(wanted.image), why_not));

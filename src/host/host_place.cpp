@@ -204,7 +204,8 @@ task<void> host_place::enter_sandbox(std::shared_ptr<state> self, std::shared_pt
 }
 
 task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
-  constexpr int most_tries = 3;
+  // A host that starts containers mounts things all the time; each of them may come in between.
+  constexpr int most_tries = 8;
   std::string wrong;
   for (int tries = 0; tries < most_tries; ++tries) {
     const std::shared_ptr<prepared_sandbox> sandbox = co_await prepare_next(self);
@@ -219,7 +220,7 @@ task<void> host_place::launch_in_sandbox(std::shared_ptr<state> self) {
     }
     self->is_checked = wrong.empty();
     if (self->is_checked) co_return;
-    self->options.log.warning("isolation: a sandbox was ended before any command: " + wrong);
+    self->options.log.info("isolation: a sandbox was ended before any command: " + wrong);
     const auto link = std::move(self->link);
     co_await link->end();
   }

@@ -159,6 +159,7 @@ TEST_CASE("isolation: the command writes where it may, and a line says what it w
   CHECK(done.out == "");
   CHECK(read_whole_file(at / "a") == "a\n");
   CHECK(read_whole_file(more / "b") == "b\n");
+  CAPTURE(done.err);
   CHECK(count_lines(done.err) == 2);
   CHECK(done.err.find("\n[isolation] write to /etc/berth-c may have been blocked: writable roots are " +
                       at.path().string() + ", " + more.path().string() + "; add the directory to --writable") !=

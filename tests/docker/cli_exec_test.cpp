@@ -146,7 +146,8 @@ DOCKER_TEST("cli in containers: what cannot be is one line with its cause") {
   CHECK(has(missing.err, "berth: exec: image 'test/none:1' is not with the daemon, and pull is `never`"));
   const auto other = berth_ends(in_busybox(daemon, "exec", {"--image", "test/other-arch:1", "true"}));
   CHECK(other.code == 125);
-  CHECK(has(other.err, "test/other-arch:1' is for linux/"));
+  CAPTURE(other.err);
+  CHECK(has(other.err, "it is for linux/"));
   const auto bind = berth_ends(in_busybox(daemon, "exec", {"-v", "/nosuch:/data", "true"}));
   CHECK(bind.code == 125);
   CHECK(has(bind.err, "/nosuch"));

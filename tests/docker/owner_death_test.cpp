@@ -16,6 +16,8 @@ using namespace berth::test;
 using namespace std::chrono_literals;
 
 DOCKER_TEST("owner's death: ten containers of a program that is killed go by themselves, and their volumes") {
+  const temp_dir sockets;  // that a killed owner leaves until the next one is made
+  const variable_is here("TMPDIR", sockets.path().string());
   auto counting = count_volumes(io, daemon);
   const std::size_t volumes = co_await std::move(counting);
   program owner = program::any({BERTH_TEST_PROGRAMS "/owner", "docker", "10"});
@@ -38,7 +40,7 @@ DOCKER_TEST("owner's death: ten containers of a program that is killed go by the
 
 DOCKER_TEST("owner's death: berth exec that is killed leaves no container, at the latest after a reap") {
   constexpr int count = 6;
-  const temp_dir sockets;  // of those that are killed before their container runs
+  const temp_dir sockets;
   const variable_is here("TMPDIR", sockets.path().string());
   std::vector<std::unique_ptr<program>> all;
   for (int i = 0; i < count; ++i) {
