@@ -133,8 +133,7 @@ task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
   auto what = make_command(run->options);
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
   run->running.emplace(std::move(started));
-  // A command that did not start has no pid, and leaves our standard input to whoever comes next.
-  if (run->running->pid() != 0) {
+  if (has_begun(*run)) {
     auto line = run->events.start(run->running->pid());
     const auto failure = co_await write_event(run, std::move(line));
     if (failure) co_return failure;
@@ -226,7 +225,7 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
       run->out.give_up();
       run->err.give_up();
     } else {
-      run->running->signal(signo);
+      co_await pass_signal_on(*run, signo);
     }
   }
 }

@@ -153,7 +153,7 @@ task<void> run_shell_inside(std::shared_ptr<shell_run> run) {
   auto what = make_shell(run->options, size_of_terminal(STDOUT_FILENO));
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
   run->running.emplace(std::move(started));
-  if (run->running->pid() != 0) {
+  if (has_begun(*run)) {
     fit(*run);  // it may have changed meanwhile
     run->group.spawn(type_keys(run));
   }

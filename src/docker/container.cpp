@@ -42,9 +42,10 @@ task<void> container::start_one(container self) {
 
 task<void> container::start() const { return start_one(*this); }
 
-task<void> container::upload_to(container self, std::string directory, std::string tar) {
+task<void> container::upload_to(container self, std::string directory, std::string tar, archive_owner owner) {
   http::query_builder query;
   query.add("path", directory);
+  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
   http::request put = self.engine_->make_request("PUT", query.behind(path_of(self.id_, "/archive")));
   put.body(std::move(tar), "application/x-tar");
   auto reply = co_await self.engine_->open(std::move(put));
@@ -52,8 +53,8 @@ task<void> container::upload_to(container self, std::string directory, std::stri
   (void)co_await reply->rest(most);
 }
 
-task<void> container::upload(std::string directory, std::string tar) const {
-  return upload_to(*this, std::move(directory), std::move(tar));
+task<void> container::upload(std::string directory, std::string tar, archive_owner owner) const {
+  return upload_to(*this, std::move(directory), std::move(tar), owner);
 }
 
 task<void> container::unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,

@@ -19,6 +19,7 @@ struct docker_image {
   std::string id;
   std::string os;
   std::string architecture;  ///< as Go has it: "amd64", "arm64"
+  std::string user = {};     ///< that its containers run as; empty: root
 };
 
 /// That of the resident which this library carries, as Go has it.
@@ -77,7 +78,7 @@ class container {
   /// Errors: start_failed with the daemon's reason.
   task<void> start() const;
   /// A tar stream, unpacked in a directory that is there; also before the start.
-  task<void> upload(std::string directory, std::string tar) const;
+  task<void> upload(std::string directory, std::string tar, archive_owner owner = archive_owner::archive) const;
   /// The same from a stream, with owners as it says or all the container's own user. Directories stay directories.
   task<void> unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const;
   /// A file, or a directory with all below it, as a tar stream. Errors: limit_exceeded.
@@ -96,7 +97,7 @@ class container {
 
  private:
   static task<void> start_one(container self);
-  static task<void> upload_to(container self, std::string directory, std::string tar);
+  static task<void> upload_to(container self, std::string directory, std::string tar, archive_owner owner);
   static task<void> unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
                               archive_owner owner);
   static task<std::string> download_from(container self, std::string path, std::size_t limit);

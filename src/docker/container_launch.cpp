@@ -93,8 +93,25 @@ class container_launch {
     self->made_->offer = std::move(self->offer_);
   }
 
+  /// The daemon makes it root's. A root file system that cannot be written keeps it so.
+  static task<void> give_directory(std::shared_ptr<container_launch> self) {
+    tar_entry directory;
+    directory.path = self->options_.context.cwd.substr(1);
+    directory.mode = 0755;
+    directory.is_directory = true;
+    std::vector<tar_entry> entries;
+    entries.push_back(std::move(directory));
+    try {
+      co_await self->made_->box.upload("/", tar_of(entries), archive_owner::container);
+    } catch (const error& failure) {
+      if (is_cancelled(failure.code())) throw;
+      self->options_.log.info(std::string("docker: the working directory stays root's: ") + failure.what());
+    }
+  }
+
   static task<void> begin(std::shared_ptr<container_launch> self) {
     const container& box = self->made_->box;
+    if (self->options_.gives_directory) co_await give_directory(self);
     co_await box.upload(resident_directory, tar_of_file("resident", std::string(resident_bytes()), 0755));
     co_await box.start();
     if (self->made_->offer) {

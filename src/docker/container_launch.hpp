@@ -30,6 +30,8 @@ struct container_launch_options {
   docker_context_options context = {};
   docker_labels labels = {};
   logger log = {};
+  /// The working directory becomes that of the container's user. For one that is nobody else's.
+  bool gives_directory = false;
   /// Off: frames, even where a socket would come through.
   bool try_socket = true;
 };

@@ -3,6 +3,7 @@
 #include "berth/error.hpp"
 #include "core/blocking.hpp"
 #include "core/logger.hpp"
+#include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "docker/container_launch.hpp"
 #include "docker/credential_helper.hpp"
@@ -17,11 +18,23 @@
 
 #include <asio/io_context.hpp>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace berth {
 namespace {
+
+bool is_mounted(const std::string& path, const std::vector<docker_mount>& mounts) {
+  const auto holds = [&path](const docker_mount& each) { return is_at_or_below(path, each.target); };
+  return std::any_of(mounts.begin(), mounts.end(), holds);
+}
+
+/// "linux/arm64", with or without a variant behind; empty: any.
+bool is_for(const docker_image& image, const std::string& platform) {
+  const std::string own = image.os + "/" + image.architecture;
+  return platform.empty() || platform == own || platform.starts_with(own + "/");
+}
 
 class containers_backend final : public docker_backend {
  public:
@@ -143,6 +156,7 @@ class containers_backend final : public docker_backend {
     const docker_context_options& wanted = self->options;
     std::optional<docker_image> image;
     if (wanted.pull != pull_policy::always) image = co_await find_image(engine, wanted.image);
+    if (image && wanted.pull == pull_policy::missing && !is_for(*image, wanted.platform)) image.reset();
     if (!image && wanted.pull != pull_policy::never) {
       co_await pull(self, engine);
       image = co_await find_image(engine, wanted.image);
@@ -178,8 +192,10 @@ class containers_backend final : public docker_backend {
   static task<spawned_place> spawn_own(std::shared_ptr<shared> self, std::string id,
                                        std::shared_ptr<docker_engine> engine, docker_context_options wanted,
                                        docker_labels labels) {
-    if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
     const docker_image image = co_await have_image(self, engine);
+    const bool gives_directory = wanted.cwd.empty() && (!wanted.user.empty() || !image.user.empty()) &&
+                                 !is_mounted(default_docker_cwd, wanted.mounts);
+    if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
     const std::string why_not = misfit(image);
     if (image.os != "linux" || (!why_not.empty() && wanted.runner == docker_runner::resident))
       throw error(make_error_code(errc::unsupported), "image " + shown_path(wanted.image) + ": " + why_not);
@@ -189,6 +205,7 @@ class containers_backend final : public docker_backend {
     container_launch_options launch;
     launch.log = self->log;
     launch.try_socket = self->try_socket;
+    launch.gives_directory = gives_directory;
     launch.labels = std::move(labels);
     spawned_place done;
     done.cwd = wanted.cwd;

@@ -76,6 +76,7 @@ task<std::optional<docker_image>> find_image(std::shared_ptr<docker_engine> engi
   found.id = reply.body().at("Id").as_string();
   found.os = string_in(reply.body()["Os"]);
   found.architecture = string_in(reply.body()["Architecture"]);
+  found.user = string_in(reply.body()["Config"]["User"]);
   co_return found;
 }
 

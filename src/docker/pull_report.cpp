@@ -72,6 +72,7 @@ std::optional<pull_progress> pull_report::read(const json& document) {
   now.layer = pull_text_of(document["id"]);
   now.status = pull_text_of(document["status"]);
   if (now.status.empty()) return std::nullopt;
+  if (now.status.starts_with("Pulling from ")) now.layer.clear();  // that is its tag
   const json& detail = document["progressDetail"];
   now.done = number_of(detail["current"]);
   now.size = number_of(detail["total"]);

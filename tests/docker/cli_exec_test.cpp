@@ -46,6 +46,38 @@ DOCKER_TEST("cli in containers: streams, the exit code, and no container afterwa
   CHECK(co_await std::move(counting) == 0);
 }
 
+DOCKER_TEST("cli in containers: where the Engine runs commands, input goes in, and TERM ends them") {
+  const words engine{"exec", "--image", "test/emulated:1", "--docker-host", daemon.front().url, "--network", "none"};
+  words cat = engine;
+  cat.emplace_back("cat");
+  program run(cat);
+  run.write("input\n");
+  run.close_input();
+  const auto done = run.end();
+  CHECK(done.code == 0);
+  CHECK(done.out == "input\n");
+  words waits = engine;
+  waits.emplace_back("echo begun; sleep 1000");
+  program other(waits);
+  CHECK(other.prints("begun\n"));
+  other.signal(SIGTERM);
+  CHECK(other.end().code != 0);
+  auto counting = containers_of(io, daemon, other.pid());
+  CHECK(co_await std::move(counting) == 0);
+}
+
+DOCKER_TEST("cli in containers: a user writes in the default directory") {
+  const auto done = berth_ends(in_busybox(daemon, "exec", {"--user", "1000", "touch x && ls -ln x; id -u"}));
+  CAPTURE(done.err);
+  CHECK(done.code == 0);
+  CHECK(has(done.out, " 1000 "));
+  const temp_dir mounted;
+  const auto kept = berth_ends(
+      in_busybox(daemon, "exec", {"--user", "1000", "-v", mounted.path().string() + ":/workspace", "stat -c %u ."}));
+  CHECK(kept.out == "0\n");
+  co_return;
+}
+
 DOCKER_TEST("cli in containers: output comes while the command runs") {
   program run(in_busybox(daemon, "exec", {"echo first; read line; echo $line"}));
   CHECK(run.prints("first\n"));
