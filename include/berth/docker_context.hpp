@@ -53,7 +53,7 @@ struct docker_mount {
 struct docker_port {
   std::uint16_t container = 0;
   std::uint16_t host = 0;             ///< 0: the daemon chooses
-  std::string address = "127.0.0.1";  ///< of the daemon's host; "0.0.0.0" opens it to the network
+  std::string address = "127.0.0.1";  ///< of the daemon's host, no name; "0.0.0.0" opens it to the network
 };
 
 /// Who starts the commands in a container.

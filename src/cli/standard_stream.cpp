@@ -110,7 +110,8 @@ task<void> standard_stream::write(std::string bytes) { return write_to(state_, s
 
 void standard_stream::give_up() {
   state_->given_up = true;
-  state_->watch.cancel();
+  std::error_code not_open;  // where nobody waits
+  state_->watch.cancel(not_open);
   state_->timer.cancel();
 }
 

@@ -1,5 +1,6 @@
 #include "cli/subcommand.hpp"
 
+#include "core/shown_path.hpp"
 #include "core/text.hpp"
 
 #include <fmt/format.h>
@@ -28,9 +29,13 @@ int write_whole(int fd, std::string_view bytes) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string line = to_text(text);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  const std::string all = to_text(text);
+  std::string line;
+  for (std::size_t at = 0; at < all.size();) {
+    const auto size = utf8_ceil(all, at + 1) - at;
+    const auto character = std::string_view(all).substr(at, size);
+    line += is_showable(character) ? character : "?";
+    at += size;
   }
   return line;
 }

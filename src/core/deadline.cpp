@@ -67,6 +67,26 @@ task<void> with_deadline(task<void> work, clock::duration time) {
   throw std::system_error(make_error_code(asio::error::operation_aborted));
 }
 
+task<void> with_patience(task<void> work, clock::duration patience) {
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  task_group group(co_await asio::this_coro::executor);
+  auto done = std::make_shared<bool>(false);
+  group.spawn(mark_done(std::move(work), done));
+  bool ended = false;
+  try {
+    ended = co_await group.ended_by(clock::time_point::max());
+  } catch (const std::system_error&) {  // the caller was cancelled
+  }
+  if (!ended) {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    (void)co_await outlast(group, after(patience));
+    co_await asio::this_coro::throw_if_cancelled(throws);
+  }
+  if (*done) co_return;
+  group.throw_failure();
+  throw std::system_error(make_error_code(asio::error::operation_aborted));
+}
+
 task<void> shielded(clock::duration bound, task<void> cleanup) {
   co_await asio::this_coro::throw_if_cancelled(false);
   task_group group(co_await asio::this_coro::executor);

@@ -31,6 +31,19 @@ task<T> with_deadline(task<T> work, std::chrono::steady_clock::duration time) {
   co_return std::move(**result);
 }
 
+/// Runs work that a cancellation of the caller reaches only after this time, for what must not be left half known.
+///
+/// Work that ends within it has its result returned, not lost: the cancellation shows at the caller's next await.
+task<void> with_patience(task<void> work, std::chrono::steady_clock::duration patience);
+
+template <class T>
+task<T> with_patience(task<T> work, std::chrono::steady_clock::duration patience) {
+  auto result = std::make_shared<std::optional<T>>();
+  auto kept = keep_result(std::move(work), result);
+  co_await with_patience(std::move(kept), patience);
+  co_return std::move(**result);
+}
+
 /// From here to the end of the next `shielded()`, a cancellation of this coroutine is kept and not thrown.
 ///
 /// A cancelled coroutine cannot await anything: Asio throws before the awaited function has begun. So cleanup that

@@ -69,7 +69,9 @@ bool archive_reader::next(archived_entry& into) {
   const int result = ::archive_read_next_header(archive_.get(), &entry);
   if (result == ARCHIVE_EOF) return false;
   if (result < ARCHIVE_WARN) refuse(archive_.get());
-  into.path = trimmed(::archive_entry_pathname(entry));
+  const char* path = ::archive_entry_pathname(entry);
+  if (path == nullptr) throw error(make_error_code(errc::protocol), "docker: an archive with a file without a name");
+  into.path = trimmed(path);
   into.type = type_of(entry);
   into.mode = static_cast<unsigned>(::archive_entry_perm(entry)) & mode_bits;
   const bool has_content = into.type == file_type::regular;
@@ -83,6 +85,8 @@ bool archive_reader::next(archived_entry& into) {
 }
 
 std::string archive_reader::content() {
+  // What it says is its size only; the bytes are all here.
+  if (size_ > tar_.size()) throw error(make_error_code(errc::protocol), "docker: a file longer than its archive");
   std::string bytes(size_, '\0');
   std::size_t done = 0;
   while (done < bytes.size()) {

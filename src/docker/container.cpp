@@ -10,6 +10,7 @@ namespace berth {
 namespace {
 
 constexpr std::chrono::seconds removal_takes{20};
+constexpr std::chrono::seconds creation_takes{10};  // from a cancellation on
 constexpr std::chrono::minutes transfer_takes{30};
 
 std::string path_of(const std::string& id, std::string_view what) {
@@ -28,7 +29,10 @@ task<container> container::create(std::shared_ptr<docker_engine> engine, json sp
   http::query_builder query;
   if (!name.empty()) query.add("name", name);
   if (!platform.empty()) query.add("platform", platform);
-  const json made = co_await engine->ask("POST", query.behind("/containers/create"), std::move(spec));
+  // A daemon makes one whose asker is gone, or leaves its volumes: nobody would know whose they are.
+  auto asking = engine->ask("POST", query.behind("/containers/create"), std::move(spec));
+  auto making = with_patience(std::move(asking), creation_takes);
+  const json made = co_await std::move(making);
   co_return container(std::move(engine), made.at("Id").as_string());
 }
 

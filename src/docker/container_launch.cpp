@@ -35,6 +35,7 @@ class container_launch {
       failure = std::current_exception();
     }
     if (failure) {
+      co_await hold_cancellation();
       co_await clean_up(self->made_->box);
       std::rethrow_exception(failure);
     }
@@ -42,8 +43,8 @@ class container_launch {
   }
 
  private:
+  /// Of a coroutine that holds its cancellation.
   static task<void> clean_up(container box) {
-    co_await hold_cancellation();
     try {
       co_await shielded(removal_takes, box.remove());
     } catch (const std::system_error&) {  // the first failure says more

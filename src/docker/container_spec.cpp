@@ -3,6 +3,8 @@
 #include "berth/error.hpp"
 #include "core/shown_path.hpp"
 
+#include <asio/ip/address.hpp>
+
 #include <algorithm>
 #include <limits>
 
@@ -25,6 +27,19 @@ json_array texts(const std::vector<std::string>& all) {
 }
 
 std::string port_key(std::uint16_t port) { return std::to_string(port) + "/tcp"; }
+
+/// One port of a container can be offered at several.
+json_array port_bindings(const std::vector<docker_port>& ports, std::uint16_t of) {
+  json_array all;
+  for (const docker_port& each : ports) {
+    if (each.container != of) continue;
+    json_object binding;
+    binding.set("HostIp", each.address);
+    binding.set("HostPort", each.host == 0 ? std::string() : std::to_string(each.host));
+    all.emplace_back(std::move(binding));
+  }
+  return all;
+}
 
 json mount_spec(const docker_mount& mount) {
   json_object spec;
@@ -85,14 +100,8 @@ json_object host_config(const docker_context_options& options, const container_f
   host.set("Mounts", mount_specs(options, fittings));
   if (json_object tmpfs = tmpfs_specs(options.mounts); !tmpfs.empty()) host.set("Tmpfs", std::move(tmpfs));
   json_object bindings;
-  for (const docker_port& each : options.ports) {
-    json_object binding;
-    binding.set("HostIp", each.address);
-    binding.set("HostPort", each.host == 0 ? std::string() : std::to_string(each.host));
-    json_array one;
-    one.emplace_back(std::move(binding));
-    bindings.set(port_key(each.container), std::move(one));
-  }
+  for (const docker_port& each : options.ports)
+    bindings.set(port_key(each.container), port_bindings(options.ports, each.container));
   if (!bindings.empty()) host.set("PortBindings", std::move(bindings));
   if (!options.network.empty()) host.set("NetworkMode", options.network);
   if (options.read_only) host.set("ReadonlyRootfs", true);
@@ -118,6 +127,15 @@ void check_mount(const docker_mount& mount) {
   if (mount.kind == mount_kind::bind && !mount.source.starts_with('/'))
     refuse_option(shown + ": the source must be an absolute path on the daemon's host");
   if (mount.size_mb) refuse_option(shown + ": only a tmpfs has a size");
+}
+
+/// Of what it cannot read a daemon makes all addresses that there are, and opens the port to the network.
+void check_port(const docker_port& port) {
+  if (port.container == 0) refuse_option("ports: a port of the container is 0");
+  std::error_code failed;
+  asio::ip::make_address(port.address, failed);
+  if (failed || port.address.find('%') != port.address.npos)
+    refuse_option("ports: " + shown_path(port.address) + " is no address; \"127.0.0.1\" and \"0.0.0.0\" are");
 }
 
 void check_made_one(const docker_context_options& options) {
@@ -178,9 +196,7 @@ void check_docker_options(const docker_context_options& options) {
   if (options.limits.memory_mb.value_or(least_memory) < least_memory) refuse_option("memory_mb must be at least 6");
   if (options.limits.pids == 0U) refuse_option("pids must be at least 1");
   for (const docker_mount& each : options.mounts) check_mount(each);
-  for (const docker_port& each : options.ports) {
-    if (each.container == 0) refuse_option("ports: a port of the container is 0");
-  }
+  for (const docker_port& each : options.ports) check_port(each);
 }
 
 json container_spec(const docker_context_options& options, const container_fittings& fittings) {

@@ -18,7 +18,7 @@ json document_of(int status, const std::string& body) {
   try {
     return json::parse(body);
   } catch (const error&) {
-    if (status < 400) throw;
+    if (status < 300) throw;
     return json_object{{"message", body}};
   }
 }
@@ -188,7 +188,7 @@ task<std::unique_ptr<http::response_stream>> docker_engine::open_with(std::share
                                                                       http::request what) {
   std::string shown = shown_call(what.method(), what.where().path);
   auto reply = co_await client->open(std::move(what));
-  if (reply->status() >= 400) {
+  if (reply->status() >= 300) {
     constexpr std::size_t most = 65536;
     const int status = reply->status();
     const std::string body = co_await reply->rest(most);

@@ -33,7 +33,8 @@ class engine_reply {
  public:
   engine_reply(int status, json body) : status_(status), body_(std::move(body)) {}
   int status() const noexcept { return status_; }
-  bool is_success() const noexcept { return status_ < 400; }
+  /// 304: it is so already. What leads elsewhere is none: nobody goes there.
+  bool is_success() const noexcept { return status_ < 300 || status_ == 304; }
   /// Null where there was none; of a failure that was no JSON {"message": text}.
   const json& body() const noexcept { return body_; }
   /// What a failure says.

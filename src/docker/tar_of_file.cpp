@@ -34,14 +34,16 @@ bool add(archive* writer, const tar_entry& what) {
 std::string tar_of(const std::vector<tar_entry>& entries) {
   constexpr std::size_t room_for_heads = 16384;
   constexpr std::size_t room_for_one = 8192;
-  const std::unique_ptr<archive, int (*)(archive*)> writer(::archive_write_new(), ::archive_write_free);
   std::size_t room = room_for_heads;
   for (const tar_entry& each : entries)
     room += each.content.size() + (each.path.size() + each.link_target.size()) * 2 + room_for_one;
   std::string tar(room, '\0');
   std::size_t used = 0;
-  // ustar, and what it has no room for as pax records.
+  // It goes first: what it has not written yet it writes when it is freed.
+  const std::unique_ptr<archive, int (*)(archive*)> writer(::archive_write_new(), ::archive_write_free);
+  // ustar, and what it has no room for as pax records. Names are bytes, not letters of the locale.
   bool good = ::archive_write_set_format_pax_restricted(writer.get()) == ARCHIVE_OK &&
+              ::archive_write_set_options(writer.get(), "hdrcharset=BINARY") == ARCHIVE_OK &&
               ::archive_write_open_memory(writer.get(), tar.data(), tar.size(), &used) == ARCHIVE_OK;
   for (const tar_entry& each : entries) good = good && add(writer.get(), each);
   if (!good || ::archive_write_close(writer.get()) != ARCHIVE_OK) {

@@ -123,6 +123,12 @@ TEST_CASE("arguments: a mistake is one line on standard error, and 125") {
   }
 }
 
+TEST_CASE("arguments: no control character of a mistake reaches the terminal, and none of C1 either") {
+  const auto done = test::berth_ends({"exec", "--timeout", "x\x1b[31m\xc2\x9b[31m\xe2\x80\xae", "true"});
+  CHECK(done.code == 125);
+  CHECK(done.err.find("x?[31m?[31m?") != std::string::npos);
+}
+
 TEST_CASE("arguments: options and words in any order, up to --") {
   CLI::App app("", "ls");
   add_value(app, "-e,--env");

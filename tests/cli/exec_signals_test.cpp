@@ -84,6 +84,20 @@ TEST_CASE("signals: a second INT ends a command that ignores the first, and its 
   CHECK(done.code == 137);
 }
 
+TEST_CASE("signals: a second INT does the same where our output is one that nobody waits for") {
+  nothing_left guard;
+  auto berth = program::shell(
+      "exec \"$0\" exec --grace 100ms \"trap '' INT TERM; echo ready >&2; while :; do sleep 0.05; done\" "
+      "2>&1 >/dev/null");
+  REQUIRE(berth.prints("ready\n"));
+  berth.signal(SIGINT);
+  std::this_thread::sleep_for(300ms);
+  berth.signal(SIGINT);
+  const auto done = berth.end();
+  CHECK(done.code == 137);
+  CHECK(done.out == "ready\n");
+}
+
 TEST_CASE("signals: a second INT also ends us while our reader is stuck") {
   nothing_left guard;
   program berth({"exec", "trap '' INT; yes"});

@@ -144,6 +144,46 @@ ASYNC_TEST("with_deadline: an endless duration is endless") {
   co_await with_deadline(test::pause_for(1ms), clock_type::duration::max());
 }
 
+ASYNC_TEST("with_patience: a cancelled caller has the result of work that ends soon, and then sees its cancellation") {
+  struct body {
+    static task<void> caller(std::string& note) {
+      auto giving = with_patience(give_after(20ms, 7), 5s);
+      const parcel got = co_await std::move(giving);
+      note += "got " + std::to_string(*got.number);
+      co_await test::pause_for(1h);
+      note += "not reached";
+    }
+  };
+
+  task_group group(co_await asio::this_coro::executor);
+  std::string note;
+  group.spawn(body::caller(note));
+  group.cancel();
+  group.cancel();
+  co_await group.join();
+  CHECK(note == "got 7");
+}
+
+ASYNC_TEST("with_patience: work that does not end is cancelled when the patience of a cancelled caller is over") {
+  struct body {
+    static task<void> caller(std::error_code& code) {
+      try {
+        auto giving = with_patience(give_after(1h, 7), 5ms);
+        (void)co_await std::move(giving);
+      } catch (const std::system_error& caught) {
+        code = caught.code();
+      }
+    }
+  };
+
+  task_group group(co_await asio::this_coro::executor);
+  std::error_code code;
+  group.spawn(body::caller(code));
+  group.cancel();
+  co_await group.join();
+  CHECK(code == asio::error::operation_aborted);
+}
+
 ASYNC_TEST("shielded: runs in a cancelled coroutine, which then sees its cancellation") {
   struct body {
     static task<void> caller(std::string& note) {

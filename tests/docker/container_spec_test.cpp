@@ -49,7 +49,7 @@ TEST_CASE("container: every option has its place") {
   options.mounts = {{mount_kind::bind, "/h", "/c", true, {}},
                     {mount_kind::volume, "v", "/v", false, {}},
                     {mount_kind::tmpfs, "", "/t", false, 64}};
-  options.ports = {{80, 0, "127.0.0.1"}, {443, 8443, "0.0.0.0"}};
+  options.ports = {{80, 0, "127.0.0.1"}, {443, 8443, "0.0.0.0"}, {80, 8080, "::1"}};
   options.user = "1000";
   options.network = "none";
   options.read_only = true;
@@ -74,8 +74,9 @@ TEST_CASE("container: every option has its place") {
         R"([{"Target":"/c","ReadOnly":true,"Type":"bind","Source":"/h"},)"
         R"({"Target":"/v","Type":"volume","Source":"v"},{"Type":"volume","Target":"/.berth"}])");
   CHECK(host["Tmpfs"].dump() == R"({"/t":"rw,exec,size=64m"})");
-  CHECK(host["PortBindings"].dump() == R"({"80/tcp":[{"HostIp":"127.0.0.1","HostPort":""}],)"
-                                       R"("443/tcp":[{"HostIp":"0.0.0.0","HostPort":"8443"}]})");
+  CHECK(host["PortBindings"].dump() ==
+        R"({"80/tcp":[{"HostIp":"127.0.0.1","HostPort":""},{"HostIp":"::1","HostPort":"8080"}],)"
+        R"("443/tcp":[{"HostIp":"0.0.0.0","HostPort":"8443"}]})");
   CHECK(host["NetworkMode"].as_string() == "none");
   CHECK(host["ReadonlyRootfs"].as_bool());
   CHECK(host["CapDrop"].dump() == R"(["ALL"])");
@@ -96,6 +97,13 @@ TEST_CASE("container: options that cannot be are named") {
   CHECK(refusal(options).find("'/c'") != std::string::npos);
   options.mounts = {{mount_kind::volume, "v", "c", false, {}}};
   CHECK(refusal(options).find("absolute") != std::string::npos);
+  options = {};
+  for (const char* address : {"localhost", "", "x y", "1:2", "127.0.0.1%lo", "127.1"}) {
+    options.ports = {{80, 8080, address}};
+    CHECK_MESSAGE(refusal(options).find("is no address") != std::string::npos, address);
+  }
+  options.ports = {{80, 8080, "::1"}};
+  CHECK(refusal(options) == "taken");
   options = {};
   options.limits.memory_mb = 5;
   CHECK(refusal(options).find("memory_mb") != std::string::npos);

@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
+
 #include <algorithm>
 
 using namespace berth;
@@ -77,6 +79,50 @@ TEST_CASE("engine files: times and archives of the daemon") {
   CHECK(reader.content() == "bytes");
   CHECK_FALSE(reader.next(found));
   CHECK_THROWS_AS(archive_reader(std::string(2000, 'x')).next(found), error);
+}
+
+TEST_CASE("engine files: names are bytes in the archives for a daemon, whatever the locale") {
+  std::vector<tar_entry> entries;
+  for (const std::string& name :
+       {std::string("h\xc3\xa9/\xe4\xb8\x96"), std::string("a\xff"), std::string(300, '\xfe')}) {
+    entries.emplace_back();
+    entries.back().path = name;
+    entries.back().content = name;
+    entries.emplace_back();
+    entries.back().path = "to-" + name;
+    entries.back().link_target = name;
+  }
+  archive_reader reader(tar_of(entries));
+  archived_entry found;
+  for (const tar_entry& each : entries) {
+    REQUIRE(reader.next(found));
+    CHECK(found.path == each.path);
+    CHECK(found.target == each.link_target);
+    CHECK(reader.content() == each.content);
+  }
+  CHECK_FALSE(reader.next(found));
+}
+
+TEST_CASE("engine files: an entry that says it is longer than its archive takes no memory") {
+  std::string tar(2048, '\0');
+  const auto put = [&tar](std::size_t at, std::string_view text) { tar.replace(at, text.size(), text); };
+  put(0, "big");
+  put(100, "0000644");
+  put(124, "77777777777");
+  put(156, "0");
+  put(257, "ustar");
+  put(263, "00");
+  put(148, std::string(8, ' '));
+  unsigned sum = 0;
+  for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(tar[static_cast<std::size_t>(i)]);
+  char digits[8] = {};
+  std::snprintf(digits, sizeof digits, "%06o", sum);
+  put(148, std::string_view(digits, 7));
+  archive_reader reader(std::move(tar));
+  archived_entry found;
+  REQUIRE(reader.next(found));
+  CHECK(found.size == 077777777777);
+  CHECK_THROWS_AS(reader.content(), error);
 }
 
 DOCKER_TEST("engine exec: output, input, exit codes and start failures are those of the command") {

@@ -111,6 +111,24 @@ ASYNC_TEST("wire: a proxy that refuses the upgrade is told with its words") {
   CHECK(message.find("not through here") != message.npos);
 }
 
+ASYNC_TEST("wire: an answer that leads elsewhere is a failure, and nobody goes there") {
+  const std::string answer = "HTTP/1.1 307 Elsewhere\r\nLocation: /v1.41/info\r\nContent-Length: 0\r\n\r\n";
+  false_daemon daemon(io, "1.41", answer);
+  const auto engine = co_await docker_engine::connect(io.get_executor(), daemon.address());
+  const container box(engine, "some-id");
+  errc code{};
+  try {
+    co_await box.upload("/", "bytes");
+  } catch (const error& failure) {
+    if (failure.code() == errc::protocol) code = errc::protocol;
+  }
+  CHECK(code == errc::protocol);
+  CHECK(daemon.asked.find("/info") == std::string::npos);
+  false_daemon other(io, "1.41", answer);
+  const auto another = co_await docker_engine::connect(io.get_executor(), other.address());
+  CHECK_THROWS_AS(co_await container(another, "../images/json").inspect(), error);
+}
+
 ASYNC_TEST("wire: the newest version that both know is spoken, and one that is too old refused") {
   struct wanted {
     const char* offered;
