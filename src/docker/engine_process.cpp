@@ -37,8 +37,8 @@ class engine_run final : public engine_listener {
       : executor_(executor), where_(std::move(where)), what_(std::move(what)), changed_(executor) {}
 
   static task<void> start(std::shared_ptr<engine_run> self) {
-    const exit_status too_long = refuse_too_long(self->what_);
-    if (too_long.reason() == end_reason::start_failed) co_return self->fail(too_long);
+    const exit_status refused = refuse_unsendable(self->what_);
+    if (refused.reason() == end_reason::start_failed) co_return self->fail(refused);
     try {
       auto creating =
           container_exec::create(self->where_.box, exec_request_of(self->what_, self->where_.env, self->where_.user));
@@ -356,7 +356,9 @@ class engine_process final : public backend_process {
   task<process_event> next(time_point until) override { return engine_run::next(run_, until); }
   task<void> write(std::string bytes) override { return engine_run::write(run_, std::move(bytes)); }
   void close_stdin() override { run_->close_stdin(run_); }
-  void signal(int) override {}
+  void signal(int) override {
+    if (!run_->is_over()) throw error(make_error_code(errc::unsupported), "the Engine cannot signal a command");
+  }
   void resize(terminal_size size) override { run_->resize(run_, size); }
   void kill(std::chrono::milliseconds) override { run_->kill(); }
   void abandon_streams() override { run_->close(); }

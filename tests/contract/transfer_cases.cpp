@@ -260,10 +260,10 @@ constexpr contract_case transfer_table[] = {
     {"transfer: an upload merges, and replaces what is no directory", merging},
     {"transfer: a download makes no link that leads out, unless asked", outside},
     {"transfer: a cancelled upload ends promptly and leaves no piece of a file", cancelled_upload, 30s},
-    {"watch: each path that changed is told once", watching},
-    {"watch: a recursive one sees new directories and its own end", watching_deep},
-    {"watch: one file, through its replacements", watching_one},
-    {"watch: a cancelled wait loses nothing", watching_cancelled},
+    {"watch: each path that changed is told once", watching, needs::watches},
+    {"watch: a recursive one sees new directories and its own end", watching_deep, needs::watches},
+    {"watch: one file, through its replacements", watching_one, needs::watches},
+    {"watch: a cancelled wait loses nothing", watching_cancelled, needs::watches},
 };
 
 }  // namespace
