@@ -10,6 +10,7 @@
 namespace berth {
 namespace {
 
+constexpr const char* default_term = "TERM=xterm-256color";
 constexpr int cannot_run = 126;
 constexpr int not_found = 127;
 constexpr std::size_t largest_word = 131072;  // MAX_ARG_STRLEN
@@ -45,14 +46,16 @@ exec_request exec_request_of(const command& what, const std::vector<std::string>
   made.words = what.argv();
   // A shell can do what the Engine cannot; of other programs both streams are one, in no exact order.
   if (what.merges_stderr() && what.is_shell()) made.words.back().insert(0, "exec 2>&1\n");
-  if (what.terminal()) made.env.emplace_back("TERM=xterm-256color");
+  if (what.terminal()) made.env.emplace_back(default_term);
   made.env.insert(made.env.end(), env.begin(), env.end());
-  for (const command::env_change& each : what.env_changes())
-    made.env.push_back(each.value ? each.name + "=" + *each.value : each.name);
+  for (const command::env_change& each : what.env_changes()) {
+    const bool is_default = what.terminal() && !each.value && each.name == "TERM";
+    made.env.push_back(each.value ? each.name + "=" + *each.value : is_default ? default_term : each.name);
+  }
   made.env = last_changes(std::move(made.env));
   made.cwd = what.cwd();
   made.user = std::move(user);
-  made.input = what.input_from() != input_kind::closed;
+  made.input = what.input_from() != input_kind::closed || what.terminal();
   made.terminal = what.terminal();
   return made;
 }

@@ -40,8 +40,9 @@ std::string tar_of(const std::vector<tar_entry>& entries) {
     room += each.content.size() + (each.path.size() + each.link_target.size()) * 2 + room_for_one;
   std::string tar(room, '\0');
   std::size_t used = 0;
-  // ustar, and what it has no room for as pax records.
+  // ustar, and what it has no room for as pax records; names are bytes.
   bool good = ::archive_write_set_format_pax_restricted(writer.get()) == ARCHIVE_OK &&
+              ::archive_write_set_options(writer.get(), "hdrcharset=BINARY") == ARCHIVE_OK &&
               ::archive_write_open_memory(writer.get(), tar.data(), tar.size(), &used) == ARCHIVE_OK;
   for (const tar_entry& each : entries) good = good && add(writer.get(), each);
   if (!good || ::archive_write_close(writer.get()) != ARCHIVE_OK) {

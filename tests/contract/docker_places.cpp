@@ -144,7 +144,8 @@ constexpr const char* no_cgroups = "what a container has of cgroups is read-only
 /// As docs/docker-attach.md has it.
 constexpr needs engine_lacks = needs::pids | needs::ended_by_signal | needs::kernel_refusals | needs::default_path |
                                needs::any_bytes | needs::leftover_output | needs::streamed_files |
-                               needs::guarded_writes;
+                               needs::guarded_writes | needs::any_end_key | needs::first_size | needs::many_variables |
+                               needs::fast_starts;
 
 constexpr place_kind kinds[] = {
     {"docker-busybox", make_docker_busybox, contract_scope::whole, no_cgroups, why_no_daemon},

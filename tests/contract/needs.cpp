@@ -25,6 +25,10 @@ constexpr named_need every_need[] = {
     {needs::leftover_output, "leftover_output"},
     {needs::streamed_files, "streamed_files"},
     {needs::guarded_writes, "guarded_writes"},
+    {needs::any_end_key, "any_end_key"},
+    {needs::first_size, "first_size"},
+    {needs::many_variables, "many_variables"},
+    {needs::fast_starts, "fast_starts"},
 };
 
 }  // namespace

@@ -25,6 +25,10 @@ enum class needs : unsigned {
   leftover_output = 1U << 11U,  ///< what a command leaves running may print on
   streamed_files = 1U << 12U,   ///< files go in bounded memory
   guarded_writes = 1U << 13U,   ///< writes that expect a hash
+  any_end_key = 1U << 15U,      ///< the end of input is typed with whatever key the terminal has for it
+  first_size = 1U << 16U,       ///< a terminal has its size from the beginning
+  many_variables = 1U << 17U,   ///< tens of thousands of a command's own
+  fast_starts = 1U << 14U,      ///< a command costs less than 100 ms
 };
 
 constexpr needs operator|(needs one, needs other) noexcept {
