@@ -254,7 +254,8 @@ task<void> watching_cancelled(context& place, handle where) {
 constexpr contract_case transfer_table[] = {
     {"transfer: a tree goes up and down with modes, times, links and odd names", up_and_down, 30s},
     {"transfer: what is excluded stays behind", excludes, 30s},
-    {"transfer: progress is told, and what its callback throws ends the transfer", progress, 30s},
+    {"transfer: progress is told, and what its callback throws ends the transfer", progress, 30s,
+     needs::streamed_files},
     {"transfer: single files go by name", single_files},
     {"transfer: what is missing or in the way is an error", transfer_errors},
     {"transfer: an upload merges, and replaces what is no directory", merging},
