@@ -118,7 +118,7 @@ class BERTH_API background {
   task<void> write(std::string bytes) &;
   /// Ends standard input, behind the writes that began before.
   task<void> close_stdin() &;
-  /// To the command's process group. Does nothing once it has ended.
+  /// To the command's process group. Does nothing once it has ended. Errors: as process::signal.
   void signal(int signo);
   /// Ends the tree (TERM, grace, KILL) and waits until it is dead and its output is in the log. See process::kill.
   task<exit_status> kill() &;

@@ -80,7 +80,7 @@ class BERTH_API process {
   /// Ends standard input, behind a write that is pending. Does nothing the second time.
   task<void> close_stdin() &;
 
-  /// Sends a signal to the command's process group. Does nothing once it has ended.
+  /// Sends a signal to the command's process group. Does nothing once it has ended. Errors: unsupported.
   void signal(int signo);
 
   /// Changes the size of its terminal, which tells the command by SIGWINCH. Does nothing once it has ended.

@@ -122,7 +122,7 @@ class BERTH_API terminal {
   /// Errors: invalid_argument for a size that cannot be.
   void resize(int columns, int rows);
   terminal_size size() const noexcept;
-  /// To the group that the command leads. ^C is typed: write("\x03").
+  /// To the group that the command leads. ^C is typed: write("\x03"). Errors: as process::signal.
   void signal(int signo);
   /// Ends the tree (HUP, grace, KILL) and waits until it is dead.
   task<exit_status> kill() &;

@@ -37,9 +37,6 @@ struct command_run : place_run {
 /// processes none has one.
 bool has_begun(const command_run& run);
 
-/// Sends the command a signal; where the place sends none, an end of ours is the command's too, as far as it can be ended.
-task<void> pass_signal_on(command_run& run, int signo);
-
 /// At the end of the work, whatever happened in it, the loop that waits for signals comes to its end too.
 struct end_of_work {
   place_run& run;

@@ -197,17 +197,23 @@ task<void> work(std::shared_ptr<exec_run> run) {
 
 // ---- signals ------------------------------------------------------------------------------------------------------------
 
+/// Not where the place cannot: then it just is not stopped.
+void signal_if_possible(exec_run& run, int signo) {
+  if (run.running && run.place.can().signals) run.running->signal(signo);
+}
+
 /// Control Z: the command stops with us, and goes on when we do. In a session of its own it would not hear of it.
 task<void> stop_together(std::shared_ptr<exec_run> run) {
   if (run->pulls.display) run->pulls.display->hide();
-  if (run->running) run->running->signal(SIGSTOP);
+  signal_if_possible(*run, SIGSTOP);
   asio::steady_timer sent(run->place.get_executor(), sending_time);
   co_await sent.async_wait(asio::use_awaitable);
   stop_ourselves(run->signals);
-  if (run->running) run->running->signal(SIGCONT);
+  signal_if_possible(*run, SIGCONT);
 }
 
-/// Passes signals on to the command. The second INT ends it with its tree, and what waits for a slow reader is dropped.
+/// Passes signals on to the command. The second INT ends it with its tree, and what waits for a slow reader is dropped; so does the
+/// first signal where the place can send none.
 task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
   constexpr auto token = as_tuple(asio::use_awaitable);
   while (!run->finished) {
@@ -220,12 +226,12 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
       if (signo == SIGINT) ++run->interrupts;
       run->code = 128 + signo;
       run->group.cancel();
-    } else if (signo == SIGINT && ++run->interrupts > 1) {
+    } else if ((signo == SIGINT && ++run->interrupts > 1) || !run->place.can().signals) {
       co_await run->running->kill();
       run->out.give_up();
       run->err.give_up();
     } else {
-      co_await pass_signal_on(*run, signo);
+      run->running->signal(signo);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
+#include "core/text.hpp"
 #include "docker/attach_frames.hpp"
 
 #include <asio/steady_timer.hpp>
@@ -130,6 +131,8 @@ task<void> talk(std::shared_ptr<exec_reader> self, container_exec one, exec_inpu
 }  // namespace
 
 task<container_exec> container_exec::create(container box, exec_request what) {
+  if (!std::all_of(what.words.begin(), what.words.end(), is_utf8))
+    throw error(make_error_code(errc::unsupported), "docker: words of a command that are not UTF-8");
   const bool terminal = what.terminal.has_value();
   json body = body_of(what, *box.engine());
   auto making = box.engine()->ask("POST", "/containers/" + http::percent_encode(box.id()) + "/exec", std::move(body));

@@ -42,7 +42,7 @@ void require_reachable(const engine_files_place& place, const std::string& path)
            "without a resident in the container only its programs reach a tmpfs: " + shown_path(path));
 }
 
-/// Which component stands in the way is said nowhere: this call's answer has no text.
+/// What stands in the way is said nowhere: this call's answer has no text.
 task<std::optional<archive_stat>> look_at(place_ptr place, std::string path) {
   require_reachable(*place, path);
   std::exception_ptr failure;
@@ -63,6 +63,9 @@ task<std::optional<archive_stat>> look_at(place_ptr place, std::string path) {
     }
     if (found && !found->is_directory() && !found->is_link()) refuse(errc::not_a_directory, "Not a directory");
   }
+  // Asked for the file itself, the daemon has a text.
+  auto asking = translated(place->box.download(path, most_bytes));
+  (void)co_await std::move(asking);
   std::rethrow_exception(failure);
 }
 
@@ -188,6 +191,11 @@ task<void> make_by(place_ptr place, std::string asked) {
     std::vector<std::string> words{"mkdir", "-p", "--", there};
     co_return co_await run_program(std::move(place), std::move(words));
   }
+  // The daemon takes a/../b for b; what is to be made before it goes up counts too.
+  for (auto up = there.find("/../"); up != std::string::npos; up = there.find("/../", up + 1)) {
+    std::string above = there.substr(0, up);
+    co_await make_by(place, std::move(above));
+  }
   std::vector<std::string> missing;
   for (;;) {
     std::string real = co_await followed(place, there);
@@ -228,6 +236,7 @@ task<std::unique_ptr<byte_source>> open_by(place_ptr place, std::string asked, r
   const archive_stat found = co_await stat_there(place, path);
   if (found.is_directory()) refuse(errc::is_a_directory, "Is a directory");
   if (type_of(found) != file_type::regular) refuse(errc::unsupported, "not a regular file");
+  if (asked.ends_with('/')) refuse(errc::not_a_directory, "Not a directory");
   std::string tar = co_await download(place, path);
   archive_reader reader(std::move(tar));
   archived_entry entry;
@@ -253,9 +262,11 @@ task<void> write_by(place_ptr place, std::string asked, std::unique_ptr<byte_sou
   if (options.is_durable()) refuse_here("durable writes");
   const std::string path = co_await followed(place, plain_path(asked));
   const std::optional<archive_stat> found = co_await look_at(place, path);
+  if (!found && asked.ends_with('/')) refuse(errc::is_a_directory, "Is a directory");
   if (found && options.expects_absent()) refuse(errc::already_exists, "File exists");
   if (found && found->is_directory()) refuse(errc::is_a_directory, "Is a directory");
   if (found && type_of(*found) != file_type::regular) refuse(errc::unsupported, "not a regular file");
+  if (found && asked.ends_with('/')) refuse(errc::not_a_directory, "Not a directory");
   constexpr unsigned usual_mode = 0644;
   std::vector<tar_entry> entries;
   entries.push_back(owned(*place, name_of(path), options.mode().value_or(found ? mode_of(*found) : usual_mode)));

@@ -43,12 +43,17 @@ bool is_out_of_reach(const engine_files_place& place, const std::string& path) {
 error file_refusal(const error& failure) {
   const std::string& text = failure.remote();
   const auto as = [&](errc code, const char* words) { return error(make_error_code(code), words, text); };
-  if (has(text, "not a directory")) return as(errc::not_a_directory, "Not a directory");
+  if (has(text, "cannot overwrite directory")) return as(errc::is_a_directory, "Is a directory");
+  if (has(text, "not a directory") || has(text, "cannot overwrite non-directory"))
+    return as(errc::not_a_directory, "Not a directory");
   if (has(text, "read-only") || has(text, "Read-only")) return as(errc::permission_denied, "Read-only file system");
   if (has(text, "ermission denied") || has(text, "not permitted"))
     return as(errc::permission_denied, "Permission denied");
   if (has(text, "o space left")) return as(errc::resource_exhausted, "No space left on device");
   if (has(text, "ot empty")) return as(errc::conflict, "Directory not empty");
+  if (has(text, "ile name too long")) return as(errc::invalid_argument, "File name too long");
+  if (has(text, "too many links") || has(text, "oo many levels of symbolic links"))
+    return as(errc::invalid_argument, "Too many levels of symbolic links");
   if (has(text, "o such file") || has(text, "ould not find the file"))
     return as(errc::not_found, "No such file or directory");
   return failure;

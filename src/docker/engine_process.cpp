@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds first_look{2};
 constexpr std::chrono::milliseconds slowest_start_look{20};
 constexpr std::chrono::milliseconds slowest_look{500};
 constexpr auto refusal_takes = 300ms;  // its text, once the daemon says that nothing runs
-constexpr auto last_question_takes = 2s;
+constexpr auto last_question_takes = 3s;
 constexpr int killed_code = 137;
 
 /// One command, shared by its process object and what waits for something of it.
@@ -37,8 +37,8 @@ class engine_run final : public engine_listener {
       : executor_(executor), where_(std::move(where)), what_(std::move(what)), changed_(executor) {}
 
   static task<void> start(std::shared_ptr<engine_run> self) {
-    const exit_status too_long = refuse_too_long(self->what_);
-    if (too_long.reason() == end_reason::start_failed) co_return self->fail(too_long);
+    const exit_status refused = refuse_unsendable(self->what_);
+    if (refused.reason() == end_reason::start_failed) co_return self->fail(refused);
     try {
       auto creating =
           container_exec::create(self->where_.box, exec_request_of(self->what_, self->where_.env, self->where_.user));
@@ -136,10 +136,14 @@ class engine_run final : public engine_listener {
       co_await timer.async_wait(asio::use_awaitable);
       pause = std::min(pause * 2, slowest_start_look);
     }
-    self->begin();
+    begin(self);
   }
 
-  void begin() { writable_ = what_.input_from() != input_kind::closed; }
+  static void begin(const std::shared_ptr<engine_run>& self) {
+    const bool closed = self->what_.input_from() == input_kind::closed;
+    self->writable_ = !closed;
+    if (closed && self->what_.terminal()) self->aside(end_input(self));  // else its first read would wait for ever
+  }
 
   /// It ended without having had a pid, as far as is known.
   static task<void> judge_refusal(std::shared_ptr<engine_run> self, int code, bool is_certain) {
@@ -156,7 +160,7 @@ class engine_run final : public engine_listener {
       self->held_.clear();
       co_return self->fail(exec_refusal(self->what_, text));
     }
-    self->begin();
+    begin(self);
   }
 
   void fail(exit_status status) {
@@ -271,8 +275,8 @@ class engine_run final : public engine_listener {
       self->kept_after_kill_ += self->unread_.size();
       co_return;
     }
-    self->close_stream();
     self->writable_ = false;
+    // Asked before the stream is closed: of what ends then the daemon says nothing for 2 s.
     std::optional<exec_state> state;
     try {
       auto asking = self->program_->state();
@@ -281,6 +285,7 @@ class engine_run final : public engine_listener {
     } catch (const error& failure) {
       if (is_cancelled(failure.code())) throw;
     }
+    self->close_stream();
     if (self->over_) co_return;
     if (!std::exchange(self->stream_ended_, true)) self->pending_.emplace_back(streams_ended());
     if (state && state->code) co_return co_await finish(self, *state->code);
@@ -356,7 +361,9 @@ class engine_process final : public backend_process {
   task<process_event> next(time_point until) override { return engine_run::next(run_, until); }
   task<void> write(std::string bytes) override { return engine_run::write(run_, std::move(bytes)); }
   void close_stdin() override { run_->close_stdin(run_); }
-  void signal(int) override {}
+  void signal(int) override {
+    if (!run_->is_over()) throw error(make_error_code(errc::unsupported), "the Engine cannot signal a command");
+  }
   void resize(terminal_size size) override { run_->resize(run_, size); }
   void kill(std::chrono::milliseconds) override { run_->kill(); }
   void abandon_streams() override { run_->close(); }

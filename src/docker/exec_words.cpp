@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 namespace berth {
 namespace {
 
+constexpr const char* default_term = "TERM=xterm-256color";
 constexpr int cannot_run = 126;
 constexpr int not_found = 127;
 constexpr std::size_t largest_word = 131072;  // MAX_ARG_STRLEN
@@ -26,11 +28,15 @@ std::string shown(std::string_view text) {
   return to_text(line);
 }
 
-/// The Engine takes only the first word about a name.
-void change_env(std::vector<std::string>& all, std::string change) {
-  const std::string name = change.substr(0, change.find('='));
-  std::erase_if(all, [&name](const std::string& each) { return each.substr(0, each.find('=')) == name; });
-  all.push_back(std::move(change));
+/// Of each name the last. The Engine takes the first word about one.
+std::vector<std::string> last_changes(std::vector<std::string> all) {
+  std::unordered_set<std::string> seen;
+  std::vector<std::string> kept;
+  for (auto each = all.rbegin(); each != all.rend(); ++each) {
+    if (seen.insert(each->substr(0, each->find('='))).second) kept.push_back(std::move(*each));
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
 }
 
 }  // namespace
@@ -40,13 +46,16 @@ exec_request exec_request_of(const command& what, const std::vector<std::string>
   made.words = what.argv();
   // A shell can do what the Engine cannot; of other programs both streams are one, in no exact order.
   if (what.merges_stderr() && what.is_shell()) made.words.back().insert(0, "exec 2>&1\n");
-  if (what.terminal()) made.env.emplace_back("TERM=xterm-256color");
-  for (const std::string& each : env) change_env(made.env, each);
-  for (const command::env_change& each : what.env_changes())
-    change_env(made.env, each.value ? each.name + "=" + *each.value : each.name);
+  if (what.terminal()) made.env.emplace_back(default_term);
+  made.env.insert(made.env.end(), env.begin(), env.end());
+  for (const command::env_change& each : what.env_changes()) {
+    const bool is_default = what.terminal() && !each.value && each.name == "TERM";
+    made.env.push_back(each.value ? each.name + "=" + *each.value : is_default ? default_term : each.name);
+  }
+  made.env = last_changes(std::move(made.env));
   made.cwd = what.cwd();
   made.user = std::move(user);
-  made.input = what.input_from() != input_kind::closed;
+  made.input = what.input_from() != input_kind::closed || what.terminal();
   made.terminal = what.terminal();
   return made;
 }
@@ -93,6 +102,19 @@ exit_status refuse_too_long(const command& what) {
   return exit_status::start_failed(cannot_run, "the arguments and environment are too long (" + std::to_string(total) +
                                                    " bytes); one argument may have at most 131071 bytes, and all of "
                                                    "them and the environment together about 2 MiB");
+}
+
+exit_status refuse_unsendable(const command& what) {
+  const exit_status too_long = refuse_too_long(what);
+  if (too_long.reason() == end_reason::start_failed) return too_long;
+  bool fits = is_utf8(what.cwd());
+  for (const std::string& each : what.argv()) fits = fits && is_utf8(each);
+  for (const command::env_change& each : what.env_changes())
+    fits = fits && is_utf8(each.name) && is_utf8(each.value.value_or(""));
+  if (fits) return {};
+  return exit_status::start_failed(cannot_run,
+                                   "the arguments, environment or directory are not UTF-8, and the Engine takes "
+                                   "nothing else");
 }
 
 }  // namespace berth

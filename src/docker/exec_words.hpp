@@ -24,4 +24,7 @@ bool looks_refused(int code, std::string_view text) noexcept;
 /// words that are too long as output of the program.
 exit_status refuse_too_long(const command& what);
 
+/// That, and what is not UTF-8, which could only arrive as something else.
+exit_status refuse_unsendable(const command& what);
+
 }  // namespace berth

@@ -193,8 +193,8 @@ task<void> many_beside_exec(context& place, handle where) {
 }
 
 constexpr contract_case background_table[] = {
-    {"background: both streams are in the logs, exactly, and the status comes with the last byte", both_logs_exact,
-     30s},
+    {"background: both streams are in the logs, exactly, and the status comes with the last byte", both_logs_exact, 30s,
+     needs::usage | needs::pids},
     {"background: followers get every byte once, in order, to the end", followed_to_the_end, 30s},
     {"background: a ring that ran over gives its last bytes and the gap", ring_overrun},
     {"background: 100 MiB go through a ring of 64 KiB in bounded memory", much_through_a_small_ring, 120s},

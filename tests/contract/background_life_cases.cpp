@@ -287,20 +287,21 @@ task<void> cancelled_start(context& place, handle where) {
 
 constexpr contract_case background_life_table[] = {
     {"background: a key starts once", key_starts_once},
-    {"background: once forgotten, its key starts anew", forgotten},
-    {"background: starts that race for a key are one", key_race},
+    {"background: once forgotten, its key starts anew", forgotten, needs::pids},
+    {"background: starts that race for a key are one", key_race, needs::pids},
     {"background: a start that is cancelled leaves the key to who waits for it", key_race_with_cancel},
     {"background: the handle lists its own, in the order of their starts", listed},
-    {"background: signals reach it", signalled},
-    {"background: kill ends its whole tree", killed_with_its_tree},
+    {"background: signals reach it", signalled, needs::signals},
+    {"background: kill ends its whole tree", killed_with_its_tree, needs::kills_tree},
     {"background: dropped, it lives on with the handle and is found by its key", dropped_lives_on},
     {"background: destroy ends it as cancelled and answers who waits", destroy_ends_it},
     {"background: a context that goes takes it along and answers who waits", context_goes},
     {"background: a context may go at any moment", context_goes_at_any_moment, 60s},
     {"background: a start that failed is a value", start_that_failed},
     {"background: a write that waits ends with it, whatever holds its input", write_that_waits},
-    {"background: what holds its streams lives on, and ends with kill", leftover_keeps_the_streams},
-    {"background: deadlines and end_leftovers hold", deadlines_hold},
+    {"background: what holds its streams lives on, and ends with kill", leftover_keeps_the_streams,
+     needs::leftover_output},
+    {"background: deadlines and end_leftovers hold", deadlines_hold, needs::kills_tree},
     {"background: a start may be cancelled at any moment", cancelled_start},
 };
 

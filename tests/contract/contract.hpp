@@ -6,6 +6,7 @@
 #include <berth/error.hpp>
 #include <berth/task.hpp>
 
+#include "contract/needs.hpp"
 #include "os/cgroup_place.hpp"
 #include "support/running.hpp"
 #include "support/waiting.hpp"
@@ -26,11 +27,19 @@ using namespace berth::test;
 
 /// One behaviour. `where` was spawned in an empty directory of its own, and is destroyed afterwards if the case did not.
 struct contract_case {
+  using body = task<void> (*)(context& place, handle where);
+
+  constexpr contract_case(const char* s, body r, std::chrono::milliseconds l, needs n = needs::nothing)
+      : sentence(s), run(r), limit(l), wanted(n) {}
+  constexpr contract_case(const char* s, body r, needs n = needs::nothing) : contract_case(s, r, 15s, n) {}
+
   const char* sentence;
-  task<void> (*run)(context& place, handle where);
-  std::chrono::milliseconds limit = 15s;
+  body run;
+  std::chrono::milliseconds limit;
+  needs wanted;  ///< where they are not met it is skipped
 };
 
+std::span<const contract_case> capability_cases();
 std::span<const contract_case> output_cases();
 std::span<const contract_case> volume_cases();
 std::span<const contract_case> input_cases();

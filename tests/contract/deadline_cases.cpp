@@ -139,19 +139,19 @@ task<void> longest_time(context& place, handle where) {
 }
 
 constexpr contract_case deadline_table[] = {
-    {"a deadline ends a command and keeps what came", deadline_keeps_output},
+    {"a deadline ends a command and keeps what came", deadline_keeps_output, needs::kills_tree},
     {"an idle deadline ends a silent command and keeps what came", silence_keeps_output},
     {"an idle deadline does not end a command that trickles", trickle_is_no_silence},
     {"a command in time is not touched by its deadlines", in_time},
-    {"last words after TERM are kept", last_words},
-    {"KILL comes when the grace has run out, not later", grace_runs_out},
-    {"a grace of 0 is KILL at once", no_grace},
+    {"last words after TERM are kept", last_words, needs::kills_tree},
+    {"KILL comes when the grace has run out, not later", grace_runs_out, needs::kills_tree},
+    {"a grace of 0 is KILL at once", no_grace, needs::kills_tree},
     {"a deadline ends a command that stopped itself", stopped_command},
     {"deadlines end a command that closed its output", output_closed},
     {"a deadline ends a command that does not read its input", input_pending},
     {"deadlines end a stream", of_a_stream},
     {"time in which nobody reads is not silence", nobody_reads},
-    {"a deadline holds while nobody waits", holds_while_nobody_waits},
+    {"a deadline holds while nobody waits", holds_while_nobody_waits, needs::kills_tree},
     {"the first of two deadlines that passes is told", both_deadlines},
     {"the longest time there is, is no deadline", longest_time},
 };

@@ -68,6 +68,12 @@ context make_docker_offline(asio::io_context& io, std::string cwd) {
   return make_docker_context(io, std::move(options));
 }
 
+context make_docker_engine(asio::io_context& io, std::string cwd) {
+  docker_context_options options = settings_of("test/debian:1", std::move(cwd));
+  options.runner = docker_runner::engine;
+  return make_docker_context(io, std::move(options));
+}
+
 /// As from another machine: over TCP and TLS, in frames.
 context make_docker_framed(asio::io_context& io, std::string cwd) {
   ::setenv("DOCKER_TLS_VERIFY", "1", 1);
@@ -145,6 +151,12 @@ context make_docker_given(asio::io_context& io, std::string cwd) {
 
 constexpr const char* no_cgroups = "what a container has of cgroups is read-only";
 
+/// As docs/docker-attach.md has it.
+constexpr needs engine_lacks = needs::pids | needs::ended_by_signal | needs::kernel_refusals | needs::default_path |
+                               needs::any_bytes | needs::leftover_output | needs::streamed_files |
+                               needs::guarded_writes | needs::any_end_key | needs::first_size | needs::many_variables |
+                               needs::fast_starts;
+
 constexpr place_kind kinds[] = {
     {"docker-busybox", make_docker_busybox, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-debian", make_docker_debian, contract_scope::whole, no_cgroups, why_no_daemon},
@@ -153,6 +165,7 @@ constexpr place_kind kinds[] = {
     {"docker-powerless", make_docker_powerless, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-offline", make_docker_offline, contract_scope::whole, no_cgroups, why_no_daemon},
     {"docker-given", make_docker_given, contract_scope::whole, no_cgroups, why_no_daemon},
+    {"docker-engine", make_docker_engine, contract_scope::whole, no_cgroups, why_no_daemon, 0, engine_lacks, 3},
     {"docker-framed", make_docker_framed, contract_scope::whole, no_cgroups, why_no_tls},
 };
 

@@ -147,7 +147,7 @@ task<void> destroyed_while_hanging(context& place, handle where) {
 }
 
 constexpr contract_case hanging_table[] = {
-    {"while an exec hangs another command is killed and a third runs", others_go_on},
+    {"while an exec hangs another command is killed and a third runs", others_go_on, needs::kills_tree},
     {"an exec that hangs can be cancelled", cancelled_while_hanging},
     {"a deadline ends an exec that hangs", deadline_while_hanging, 5s},
     {"destroy() ends an exec that hangs", destroyed_while_hanging},

@@ -158,17 +158,19 @@ task<void> signalled_command_leaves_jobs(context& place, handle where) {
 
 constexpr contract_case leftover_table[] = {
     {"what a command left lives on, and ends with the handle", left_until_destroy},
-    {"what holds the pipes delays the result by 2.5 s at most, and lives on", holding_the_pipes},
-    {"end_leftovers() ends what a command left", ended_on_request},
+    {"what holds the pipes delays the result by 2.5 s at most, and lives on", holding_the_pipes,
+     needs::leftover_output},
+    {"end_leftovers() ends what a command left", ended_on_request, needs::kills_tree},
     {"what comes shortly after the exit is still collected", late_output},
-    {"a stream that is held open ends too, and says so", stream_left_open},
-    {"a job that prints for ever does not hold up the result", trickling_on},
-    {"a server that was left goes on answering and may print", server_goes_on},
-    {"a server that a stream left goes on when the stream is dropped", server_of_a_dropped_stream},
+    {"a stream that is held open ends too, and says so", stream_left_open, needs::leftover_output},
+    {"a job that prints for ever does not hold up the result", trickling_on, needs::leftover_output},
+    {"a server that was left goes on answering and may print", server_goes_on, needs::leftover_output},
+    {"a server that a stream left goes on when the stream is dropped", server_of_a_dropped_stream,
+     needs::leftover_output},
     {"a cancelled command does not take earlier jobs along", killed_command_leaves_earlier_jobs},
-    {"a deadline does not reach what an ended command left", deadline_does_not_reach_leftovers},
-    {"a job without the pipes does not delay the result", fast_with_quiet_jobs},
-    {"a command that dies of a signal leaves its jobs too", signalled_command_leaves_jobs},
+    {"a deadline does not reach what an ended command left", deadline_does_not_reach_leftovers, needs::fast_starts},
+    {"a job without the pipes does not delay the result", fast_with_quiet_jobs, needs::fast_starts},
+    {"a command that dies of a signal leaves its jobs too", signalled_command_leaves_jobs, needs::ended_by_signal},
 };
 
 }  // namespace

@@ -190,19 +190,22 @@ task<void> in_a_terminal(context& place, handle where) {
 }
 
 constexpr contract_case limit_table[] = {
-    {"limits: each is set, soft and hard, and a shell sees it", all_are_set},
-    {"limits: niceness is added to what the place has", niceness},
-    {"limits: processor time ends a busy loop, and the status says so, below a shell too", processor_time, 30s},
-    {"limits: a command that ignores the signal of its processor time is killed", processor_time_of_the_deaf, 30s},
-    {"limits: a file that grows too large ends its writer, and the status says so", file_size},
-    {"limits: memory beyond the limit is refused to the command, or ends it", memory, 30s},
-    {"limits: memory is that of all processes of a command, where a cgroup can be had", memory_of_all, 30s},
-    {"limits: processes are those of one command, where a cgroup can be had", processes_of_all, 30s},
-    {"limits: descriptors beyond the limit are refused to the command", open_files},
-    {"limits: those of a handle reach every command, and the command's own win", of_a_handle},
+    {"limits: each is set, soft and hard, and a shell sees it", all_are_set, needs::limits},
+    {"limits: niceness is added to what the place has", niceness, needs::limits},
+    {"limits: processor time ends a busy loop, and the status says so, below a shell too", processor_time, 30s,
+     needs::limits},
+    {"limits: a command that ignores the signal of its processor time is killed", processor_time_of_the_deaf, 30s,
+     needs::limits},
+    {"limits: a file that grows too large ends its writer, and the status says so", file_size, needs::limits},
+    {"limits: memory beyond the limit is refused to the command, or ends it", memory, 30s, needs::limits},
+    {"limits: memory is that of all processes of a command, where a cgroup can be had", memory_of_all, 30s,
+     needs::limits},
+    {"limits: processes are those of one command, where a cgroup can be had", processes_of_all, 30s, needs::limits},
+    {"limits: descriptors beyond the limit are refused to the command", open_files, needs::limits},
+    {"limits: those of a handle reach every command, and the command's own win", of_a_handle, needs::limits},
     {"limits: values that cannot be are refused", impossible},
-    {"limits: one that the kernel refuses is a failed start that names it", refused_by_the_kernel},
-    {"limits: they go with a terminal", in_a_terminal},
+    {"limits: one that the kernel refuses is a failed start that names it", refused_by_the_kernel, needs::limits},
+    {"limits: they go with a terminal", in_a_terminal, needs::limits},
 };
 
 }  // namespace

@@ -165,7 +165,7 @@ constexpr contract_case output_table[] = {
     {"a silent command gives two empty streams", no_output},
     {"merge_stderr gives both streams in the exact order of the writes", merged_in_order},
     {"200 000 writes of one byte come exactly", tiny_writes, 60s},
-    {"each chunk names its stream, and nullopt comes once and again at the end", chunks_name_their_stream},
+    {"each chunk names its stream, and nullopt comes once and again at the end", chunks_name_their_stream, needs::pids},
     {"output comes while the command runs", comes_while_it_runs},
     {"output_limit keeps the head and the tail and counts the rest", limit_keeps_both_ends},
     {"output_split moves the gap, and a limit just met drops nothing", limit_split},

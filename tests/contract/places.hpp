@@ -1,6 +1,8 @@
 #pragma once
 /// The kinds of context that the contract is run against.
 
+#include "contract/needs.hpp"
+
 #include <berth/context.hpp>
 
 #include <span>
@@ -23,6 +25,10 @@ struct place_kind {
   std::string (*missing)() = nullptr;
   /// Whose the directory of a case is; 0: this user's.
   unsigned user = 0;
+  /// What it cannot, besides what its capabilities say.
+  needs lacks = needs::nothing;
+  /// How much longer than others a case may take, where starts are slow.
+  int patience = 1;
 };
 
 std::span<const place_kind> host_kinds();

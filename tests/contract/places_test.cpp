@@ -27,23 +27,12 @@ std::string current_directory;
 using case_list = std::span<const contract_case> (*)();
 
 constexpr case_list lists[] = {
-    output_cases,
-    volume_cases,
-    input_cases,
-    surroundings_cases,
-    end_cases,
-    deadline_cases,
-    cancel_cases,
-    tree_cases,
-    leftover_cases,
-    handle_cases,
-    hanging_cases,
-    limit_cases,
-    port_cases,
-    background_cases,
-    background_life_cases,
-    terminal_cases,
-    terminal_command_cases,
+    capability_cases,      output_cases,       volume_cases,
+    input_cases,           surroundings_cases, end_cases,
+    deadline_cases,        cancel_cases,       tree_cases,
+    leftover_cases,        handle_cases,       hanging_cases,
+    limit_cases,           port_cases,         background_cases,
+    background_life_cases, terminal_cases,     terminal_command_cases,
     background_port_cases,
 };
 
@@ -59,7 +48,13 @@ task<void> run_case(asio::io_context& io, contract_run run) {
   if (run.kind->user != 0) REQUIRE(chown(current_directory.c_str(), run.kind->user, run.kind->user) == 0);
   context place = run.kind->make(io, current_directory);
   const handle where = co_await place.spawn();
-  co_await run.what->run(place, where);
+  // What a place can may be known only now.
+  const std::string missing = missing_of(run.what->wanted, place.can(), run.kind->lacks);
+  if (missing.empty()) {
+    co_await run.what->run(place, where);
+  } else {
+    skip("this place cannot: " + missing);
+  }
   for (const handle& left : place.handles()) co_await place.destroy(left);
 }
 
@@ -79,7 +74,7 @@ void run_current() {
     return run_case(io, run);
   };
   setenv("BERTH_CONTRACT_UNWANTED", "set by the caller", 1);
-  run_async(body, run.what->limit);
+  run_async(body, run.what->limit * run.kind->patience);
 }
 
 void add(const place_kind& kind, std::span<const contract_case> cases) {

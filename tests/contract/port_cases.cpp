@@ -104,13 +104,13 @@ task<void> ports_in_a_terminal(context& place, handle where) {
 }
 
 constexpr contract_case port_table[] = {
-    {"ports: those of a command, ascending, and no more once they are closed", two_sorted},
-    {"ports: of a child of a child, also in a session of its own", below},
-    {"ports: a command that does not listen has none", none},
-    {"ports: of an ended command, what it left", after_the_end},
-    {"ports: a command that never ran has none", never_started},
-    {"ports: asked ten times at once, and given up twice", at_once},
-    {"ports: of a command in a terminal", ports_in_a_terminal},
+    {"ports: those of a command, ascending, and no more once they are closed", two_sorted, needs::lists_ports},
+    {"ports: of a child of a child, also in a session of its own", below, needs::lists_ports},
+    {"ports: a command that does not listen has none", none, needs::lists_ports},
+    {"ports: of an ended command, what it left", after_the_end, needs::lists_ports},
+    {"ports: a command that never ran has none", never_started, needs::lists_ports},
+    {"ports: asked ten times at once, and given up twice", at_once, needs::lists_ports},
+    {"ports: of a command in a terminal", ports_in_a_terminal, needs::lists_ports},
 };
 
 }  // namespace

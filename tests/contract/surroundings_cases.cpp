@@ -107,7 +107,10 @@ task<void> searches_its_own_path(context& place, handle where) {
   CHECK(result.std_out == "mine\n");
   result = co_await place.exec(where, argv("./mine").cwd("bin"));
   CHECK(result.std_out == "mine\n");
-  result = co_await place.exec(where, argv("true").unset_env("PATH"));
+}
+
+task<void> found_without_a_path(context& place, handle where) {
+  const exec_result result = co_await place.exec(where, argv("true").unset_env("PATH"));
   CHECK(result.ok());
 }
 
@@ -189,14 +192,15 @@ constexpr contract_case surroundings_table[] = {
     {"a command starts in the directory of its handle", starts_in_the_handle},
     {"cwd may be absolute or relative to the handle", directory_of_a_command},
     {"a missing directory is start_failed, and nothing ran", directory_missing},
-    {"variables are set exactly: empty, with newlines, with any byte", variables},
+    {"variables are set exactly: empty, with newlines, with any byte", variables, needs::any_bytes},
     {"variables are removed, and the last change wins", variables_removed},
-    {"50000 variables arrive, and disturb nobody", many_variables},
+    {"50000 variables arrive, and disturb nobody", many_variables, needs::many_variables},
     {"variables of the context are set and removed for every command", variables_of_the_context},
     {"variables of a handle are its own", variables_of_the_handle},
     {"a handle's directory is made with its parents", makes_its_directory},
     {"a program is searched in the PATH of its own environment", searches_its_own_path},
-    {"arguments arrive exactly", arguments_exact},
+    {"a program is found without a PATH", found_without_a_path, needs::default_path},
+    {"arguments arrive exactly", arguments_exact, needs::any_bytes},
     {"an argument of 200 KiB is refused clearly, and nothing ran", argument_too_long},
     {"1.5 MiB of arguments arrive; 3 MiB do, or are refused clearly", many_arguments},
     {"a command that makes no sense is invalid_argument", invalid_commands},

@@ -351,7 +351,7 @@ task<void> cancelled_open(context& place, handle where) {
 }
 
 constexpr contract_case terminal_table[] = {
-    {"terminal: the default is the user's login shell, interactive", login_shell, 30s},
+    {"terminal: the default is the user's login shell, interactive", login_shell, 30s, needs::pids},
     {"terminal: the login shell is found without tools too", login_shell_of_nobody, 30s},
     {"terminal: a typed command is answered, and exit ends it", typed_command},
     {"terminal: its size is the one given, then the one of resize", size_and_resize},
@@ -361,16 +361,16 @@ constexpr contract_case terminal_table[] = {
     {"terminal: detached, it goes on; attached again, it gives the scrollback from an offset", detached},
     {"terminal: a scrollback that ran over begins later and says where", scrollback_overrun},
     {"terminal: the end comes after all data, and no data after the end", order_of_the_end, 60s},
-    {"terminal: kill begins with HUP and ends with KILL", hung_up},
+    {"terminal: kill begins with HUP and ends with KILL", hung_up, needs::kills_tree},
     {"terminal: 1 MiB is shown exactly", mebibyte, 30s},
     {"terminal: 400 000 bytes may be typed at once", typed_through, 30s},
     {"terminal: each write goes in whole, in the order in which they began", writes_in_order, 30s},
     {"terminal: end of file is typed, and a write after the end is a broken pipe", end_of_file},
-    {"terminal: ^C interrupts what runs, not the shell", interrupted},
+    {"terminal: ^C interrupts what runs, not the shell", interrupted, needs::pids},
     {"terminal: destroy ends it with its jobs, as cancelled", destroyed},
     {"terminal: a context that goes takes it along, whatever its callback holds", context_goes},
     {"terminal: a start that failed is a value", start_that_failed},
-    {"terminal: a key opens once, apart from background commands", keyed},
+    {"terminal: a key opens once, apart from background commands", keyed, needs::pids},
     {"terminal: opening may be cancelled at any moment", cancelled_open, 30s},
 };
 

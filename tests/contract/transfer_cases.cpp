@@ -254,16 +254,17 @@ task<void> watching_cancelled(context& place, handle where) {
 constexpr contract_case transfer_table[] = {
     {"transfer: a tree goes up and down with modes, times, links and odd names", up_and_down, 30s},
     {"transfer: what is excluded stays behind", excludes, 30s},
-    {"transfer: progress is told, and what its callback throws ends the transfer", progress, 30s},
+    {"transfer: progress is told, and what its callback throws ends the transfer", progress, 30s,
+     needs::streamed_files},
     {"transfer: single files go by name", single_files},
     {"transfer: what is missing or in the way is an error", transfer_errors},
     {"transfer: an upload merges, and replaces what is no directory", merging},
     {"transfer: a download makes no link that leads out, unless asked", outside},
     {"transfer: a cancelled upload ends promptly and leaves no piece of a file", cancelled_upload, 30s},
-    {"watch: each path that changed is told once", watching},
-    {"watch: a recursive one sees new directories and its own end", watching_deep},
-    {"watch: one file, through its replacements", watching_one},
-    {"watch: a cancelled wait loses nothing", watching_cancelled},
+    {"watch: each path that changed is told once", watching, needs::watches},
+    {"watch: a recursive one sees new directories and its own end", watching_deep, needs::watches},
+    {"watch: one file, through its replacements", watching_one, needs::watches},
+    {"watch: a cancelled wait loses nothing", watching_cancelled, needs::watches},
 };
 
 }  // namespace

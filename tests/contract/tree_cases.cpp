@@ -165,18 +165,18 @@ task<void> bomb_by_destroy(context& place, handle where) {
 }
 
 constexpr contract_case tree_table[] = {
-    {"a deadline ends the whole tree", by_deadline},
-    {"an idle deadline ends the whole tree", by_idle_deadline},
-    {"a cancelled exec ends the whole tree", by_cancel},
-    {"kill() ends the whole tree", by_kill},
-    {"kill() without grace ends the whole tree at once", by_kill_without_grace},
-    {"a dropped process takes its whole tree along", by_drop},
+    {"a deadline ends the whole tree", by_deadline, needs::kills_tree},
+    {"an idle deadline ends the whole tree", by_idle_deadline, needs::kills_tree},
+    {"a cancelled exec ends the whole tree", by_cancel, needs::kills_tree},
+    {"kill() ends the whole tree", by_kill, needs::kills_tree},
+    {"kill() without grace ends the whole tree at once", by_kill_without_grace, needs::kills_tree},
+    {"a dropped process takes its whole tree along", by_drop, needs::kills_tree | needs::pids},
     {"destroy() ends the whole tree", by_destroy},
     {"the end of the context ends running trees and what was left", by_end_of_the_context},
-    {"&, nohup, setsid, double fork and env -i of a shell end with its command", as_a_shell_does_it},
-    {"a kill ends its own tree only", only_its_own},
-    {"kill() ends a fork loop", bomb_by_kill, 30s},
-    {"a deadline ends a fork loop", bomb_by_deadline, 30s},
+    {"&, nohup, setsid, double fork and env -i of a shell end with its command", as_a_shell_does_it, needs::kills_tree},
+    {"a kill ends its own tree only", only_its_own, needs::kills_tree},
+    {"kill() ends a fork loop", bomb_by_kill, 30s, needs::kills_tree},
+    {"a deadline ends a fork loop", bomb_by_deadline, 30s, needs::kills_tree},
     {"destroy() ends a fork loop", bomb_by_destroy, 30s},
 };
 
