@@ -68,7 +68,7 @@ work() {
     while read -r name command; do
         mkdir "$turns/$name.taken" 2>/dev/null || continue
         # shellcheck disable=SC2086
-        run_one "$build_dir" "${LIMIT:-600}" "$name" $command
+        run_one "$build_dir" "${LIMIT:-900}" "$name" $command
         print_due
     done <"$turns/list"
 }
@@ -105,7 +105,7 @@ run_all() {
         printf '%s %s\n' "$name" "$command"
     done <"$build_dir/tests/runners" >"$turns/list"
     trap stop_workers INT TERM HUP
-    for _ in $(seq "${BERTH_RUNNERS:-2}"); do
+    for _ in $(seq "${BERTH_RUNNERS:-3}"); do
         work &
         workers="$workers $!"
     done

@@ -26,11 +26,6 @@ task<void> run_beside(std::shared_ptr<place_run> run, task<void> work, task<void
 
 bool has_begun(const command_run& run) { return run.running->pid() != 0 || !run.place.can().signals; }
 
-task<void> pass_signal_on(command_run& run, int signo) {
-  if (!run.place.can().signals) co_return (void) co_await run.running->kill();
-  run.running->signal(signo);
-}
-
 void stop_ourselves(asio::signal_set& signals) {
   signals.remove(SIGTSTP);
   ::raise(SIGTSTP);  // as the shell expects it, which waits for us to stop
