@@ -114,11 +114,13 @@ task<void> try_deadline(asio::io_context& io) {
   const auto daemon = co_await own_daemon::start(io, "--live-restore");
   context place = make_place(io, small_container(daemon->url()), false);
   const handle where = co_await place.spawn();
-  auto sleeping = running(io.get_executor(), place.exec(where, command("sleep 1000").timeout(3s)));
+  process sleeping = co_await place.exec_stream(where, command("echo begun; sleep 1000").timeout(15s));
+  const auto begun = co_await sleeping.next();
+  REQUIRE(begun.has_value());
   co_await own_daemon::tell(*daemon, "stop", "stopped");
-  const exec_result late = co_await sleeping.result();
-  CHECK(late.status.reason() == end_reason::lost);
-  CHECK_MESSAGE(late.status.message().find("no connection") != std::string::npos, late.status.message());
+  const exit_status late = co_await sleeping.wait();
+  CHECK(late.reason() == end_reason::lost);
+  CHECK_MESSAGE(late.message().find("no connection") != std::string::npos, late.message());
   co_await own_daemon::tell(*daemon, "start", "ready");
   const exec_result after = co_await place.exec(where, command("echo after").timeout(60s));
   CHECK(after.std_out == "after\n");
