@@ -30,12 +30,13 @@ task<bool> outlast(task_group& group, clock::time_point deadline) {
   bool late = false;
   while (group.size() > 0) {
     try {
-      const bool ended = co_await group.ended_by(late ? clock::time_point::max() : deadline);
+      const bool ended = co_await group.ended_by(deadline);
       if (ended) break;
     } catch (const std::system_error&) {
       continue;  // the caller was cancelled; it will see that itself
     }
     late = true;
+    deadline = clock::time_point::max();
     group.cancel();
   }
   co_return late;

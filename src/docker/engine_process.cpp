@@ -71,7 +71,8 @@ class engine_run final : public engine_listener {
       if (self->stream_ended_ || self->over_) {
         co_await look_for_end(self, until);
       } else {
-        co_await read_more(self, look ? clock::time_point::max() : until);
+        const auto look_next = look ? clock::time_point::max() : until;
+        co_await read_more(self, look_next);
       }
     }
   }

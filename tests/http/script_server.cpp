@@ -1,10 +1,9 @@
 #include "http/script_server.hpp"
 
 #include "core/compat.hpp"
+#include "core/task_group.hpp"
 
 #include <asio/buffer.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
@@ -86,16 +85,19 @@ void script_peer::reset() {
 
 struct script_server::state {
   state(asio::io_context& io, script with)
-      : acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)), what(std::move(with)) {}
+      : acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)),
+        what(std::move(with)),
+        group(io.get_executor()) {}
 
   tcp::acceptor acceptor;
   script what;
   std::vector<std::weak_ptr<script_peer>> peers;
   int connections = 0;
+  task_group group;
 };
 
 script_server::script_server(asio::io_context& io, script what) : state_(std::make_shared<state>(io, std::move(what))) {
-  asio::co_spawn(io, accept_all(state_), asio::detached);
+  state_->group.spawn(accept_all(state_));
 }
 
 script_server::~script_server() {
@@ -104,6 +106,7 @@ script_server::~script_server() {
   for (const auto& each : state_->peers) {
     if (const auto peer = each.lock()) peer->close();
   }
+  state_->group.cancel();
 }
 
 std::uint16_t script_server::port() const { return state_->acceptor.local_endpoint().port(); }
@@ -120,7 +123,7 @@ task<void> script_server::accept_all(std::shared_ptr<state> self) {
     if (failed) co_return;
     const auto peer = std::make_shared<script_peer>(std::move(socket));
     self->peers.push_back(peer);
-    asio::co_spawn(self->acceptor.get_executor(), serve(self, peer, self->connections++), asio::detached);
+    self->group.spawn(serve(self, peer, self->connections++));
   }
 }
 
