@@ -2,6 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
+#include "core/gather.hpp"
 #include "os/path_patterns.hpp"
 
 #include <chrono>
@@ -16,7 +17,6 @@ namespace verbs = wire::verb;
 using words = std::vector<std::string>;
 
 constexpr auto settling = 500ms;  // from the end of a verb's input to its own
-constexpr std::size_t gathered_size = std::size_t{1} << 20;
 
 file_info info_of(std::string_view fields, const std::string* path) {
   wire::entry_fields entry;
@@ -98,25 +98,6 @@ task<std::unique_ptr<byte_source>> read_by(command_starter start, std::shared_pt
   const auto running = co_await verb::ask(std::move(start), std::move(resting), std::move(what));
   std::string first = co_await verb::next(running);
   co_return std::make_unique<verb_source>(running, std::move(first));
-}
-
-struct gathered {
-  std::string bytes;
-  bool ended = false;
-};
-
-/// Pieces until they are worth a program, or the end.
-task<std::shared_ptr<gathered>> gather(byte_source& from) {
-  auto all = std::make_shared<gathered>();
-  while (!all->ended && all->bytes.size() < gathered_size) {
-    std::string piece = co_await from.next();
-    all->ended = piece.empty();
-    if (all->bytes.empty())
-      all->bytes = std::move(piece);
-    else
-      all->bytes += piece;
-  }
-  co_return all;
 }
 
 task<void> write_by(command_starter start, words what, std::unique_ptr<byte_source> bytes) {

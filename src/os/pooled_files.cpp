@@ -1,5 +1,6 @@
 #include "os/pooled_files.hpp"
 
+#include "core/gather.hpp"
 #include "os/file_reader.hpp"
 #include "os/file_replacement.hpp"
 #include "os/tree_packer.hpp"
@@ -10,9 +11,6 @@
 
 namespace berth {
 namespace {
-
-/// How much of a producer is gathered before it is written.
-constexpr std::size_t gathered_size = std::size_t{1} << 20;
 
 class file_source final : public byte_source {
  public:
@@ -58,25 +56,6 @@ class pack_source final : public byte_source {
   std::shared_ptr<tree_packer> packer_;
   progress_listener listener_;
 };
-
-/// Pieces until they are worth a call of the pool, or the end.
-struct gathered {
-  std::string bytes;
-  bool ended = false;
-};
-
-task<std::shared_ptr<gathered>> gather(byte_source& from) {
-  auto all = std::make_shared<gathered>();
-  while (!all->ended && all->bytes.size() < gathered_size) {
-    std::string piece = co_await from.next();
-    all->ended = piece.empty();
-    if (all->bytes.empty())
-      all->bytes = std::move(piece);
-    else
-      all->bytes += piece;
-  }
-  co_return all;
-}
 
 task<void> feed(std::shared_ptr<blocking_pool> pool, std::shared_ptr<tree_unpacker> into, std::string piece) {
   const bool last = piece.empty();
