@@ -1,6 +1,7 @@
 #include "cli/container_check.hpp"
 
 #include "cli/pull_display.hpp"
+#include "cli/trial.hpp"
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 
@@ -25,10 +26,6 @@ constexpr auto answer_time = 15s;
 constexpr auto trial_time = 30s;
 constexpr auto pull_time = 30min;
 constexpr std::size_t most_tried = 3;
-
-double millis_since(clock::time_point began) {
-  return std::chrono::duration<double, std::milli>(clock::now() - began).count();
-}
 
 std::string own_text(const std::system_error& failure) {
   const auto* const own = dynamic_cast<const error*>(&failure);
@@ -59,23 +56,18 @@ task<finding> try_image(asio::io_context& io, docker_context_options options) {
     if (text.find("travels in frames") != text.npos) *is_framed = true;
   };
   context place = make_docker_context(io, std::move(options));
-  const auto began = clock::now();
-  const handle here = co_await place.spawn();
+  auto trying = try_place(std::move(place), command("exit 7"));
+  const auto tried = co_await std::move(trying);
   display->finish();
-  const exec_result first = co_await place.exec(here, "exit 7");
-  const double opening = millis_since(began);
-  const auto again = clock::now();
-  const exec_result second = co_await place.exec(here, "exit 7");
-  const double warm = millis_since(again);
-  co_await place.destroy(here);
   finding found{"containers", health::ok,
-                fmt::format("one of {} starts in {:.0f} ms, a shell in it in {:.1f} ms{}", image, opening, warm,
+                fmt::format("one of {} starts in {:.0f} ms, a shell in it in {:.1f} ms{}", image, tried->opening_ms,
+                            tried->warm_ms,
                             *is_framed ? "; output travels in frames, since the daemon sees no socket of ours" : "")};
-  if (first.status.reason() == end_reason::start_failed) {
+  if (tried->first.status.reason() == end_reason::start_failed) {
     found.detail = fmt::format("one of {} starts; it has no shell, only programs can be run", image);
-  } else if (first.status.code() != 7 || second.status.code() != 7) {
+  } else if (tried->first.status.code() != 7 || tried->second.status.code() != 7) {
     found.state = health::limited;
-    found.detail = fmt::format("a command in one of {}: {}", image, describe(second.status));
+    found.detail = fmt::format("a command in one of {}: {}", image, describe(tried->second.status));
     found.cure = "berth doctor --image IMAGE with another image, such as busybox";
   }
   co_return found;

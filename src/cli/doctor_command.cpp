@@ -4,6 +4,7 @@
 #include "cli/container_check.hpp"
 #include "cli/diagnosis.hpp"
 #include "cli/isolation_check.hpp"
+#include "cli/trial.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
@@ -14,7 +15,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 
 namespace berth::cli {
@@ -43,8 +43,6 @@ Exit code: 0, or 1 where something is broken.
 
 namespace {
 
-using clock = std::chrono::steady_clock;
-
 std::string_view word_for(health state) {
   switch (state) {
     case health::ok:
@@ -62,16 +60,12 @@ task<finding> run_command(asio::io_context& io) {
   finding found;
   found.name = "commands";
   try {
-    context place = make_process_context(io);
-    const handle here = co_await place.spawn();
-    const auto began = clock::now();
-    const auto done = co_await place.exec(here, "exit 7");
-    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - began);
-    co_await place.destroy(here);
-    const bool right = done.status.reason() == end_reason::exited && done.status.code() == 7;
+    auto trying = try_place(make_process_context(io), command("exit 7"));
+    const auto tried = co_await std::move(trying);
+    const exit_status& status = tried->second.status;
+    const bool right = status.reason() == end_reason::exited && status.code() == 7;
     if (!right) found.state = health::broken;
-    found.detail = right ? fmt::format("run, a shell in {:.1f} ms", static_cast<double>(took.count()) / 1000)
-                         : describe(done.status);
+    found.detail = right ? fmt::format("run, a shell in {:.1f} ms", tried->warm_ms) : describe(status);
   } catch (const std::system_error& failure) {
     found.state = health::broken;
     found.detail = failure.what();

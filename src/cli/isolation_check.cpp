@@ -1,5 +1,6 @@
 #include "cli/isolation_check.hpp"
 
+#include "cli/trial.hpp"
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 #include "isolation/find_bwrap.hpp"
@@ -28,10 +29,6 @@ using clock = std::chrono::steady_clock;
 
 constexpr auto most_time = 5s;
 
-double millis_since(clock::time_point began) {
-  return std::chrono::duration<double, std::milli>(clock::now() - began).count();
-}
-
 /// What `berth exec --isolate` could write here. None where that is refused.
 std::vector<std::string> roots_here() {
   std::error_code code;
@@ -45,20 +42,16 @@ task<finding> run_in_sandbox(asio::io_context& io, std::string directory) {
   options.cwd = std::move(directory);
   options.isolation = isolation_settings().writable_roots(roots_here());
   context place = make_process_context(io, std::move(options));
-  const auto began = clock::now();
-  const handle here = co_await place.spawn();
-  const exec_result first = co_await place.exec(here, "true");
-  const double opening = millis_since(began);
-  const auto again = clock::now();
-  const exec_result second = co_await place.exec(here, "true");
-  const double warm = millis_since(again);
-  co_await place.destroy(here);
-  finding found{"isolation", health::ok,
-                fmt::format("a sandbox opens in {:.0f} ms, a shell in it in {:.1f} ms", opening, warm)};
+  auto trying = try_place(std::move(place), command("true"));
+  const auto tried = co_await std::move(trying);
+  finding found{
+      "isolation", health::ok,
+      fmt::format("a sandbox opens in {:.0f} ms, a shell in it in {:.1f} ms", tried->opening_ms, tried->warm_ms)};
+  const exec_result& first = tried->first;
   if (first.status.reason() == end_reason::start_failed) {
     found = without_sandbox(first.status.message());
-  } else if (!first.ok() || !second.ok()) {
-    const exit_status& status = first.ok() ? second.status : first.status;
+  } else if (!first.ok() || !tried->second.ok()) {
+    const exit_status& status = first.ok() ? tried->second.status : first.status;
     found = {"isolation", health::broken, "a command in a sandbox: " + describe(status),
              "see what else is broken here"};
   }

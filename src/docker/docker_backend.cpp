@@ -1,6 +1,7 @@
 #include "docker/docker_backend.hpp"
 
 #include "berth/error.hpp"
+#include "context/resident_capabilities.hpp"
 #include "core/blocking.hpp"
 #include "core/logger.hpp"
 #include "core/paths.hpp"
@@ -46,18 +47,8 @@ class containers_backend final : public docker_backend {
   /// Where no resident lives is seen only once a place was tried.
   capabilities can() const noexcept override {
     if (shared_->engine_runs) return engine_capabilities();
-    capabilities all;
-    all.kills_tree = true;
-    all.separate_stderr = true;
-    all.stdin_stream = true;
-    all.signals = true;
-    all.reports_usage = true;
-    all.terminals = true;
-    all.limits = true;
-    all.lists_ports = true;
+    capabilities all = resident_capabilities();
     all.survives_disconnect = shared_->options.container.empty();
-    all.files = true;
-    all.watches_files = true;
     return all;
   }
 

@@ -1,6 +1,7 @@
 #include "host/process_backend.hpp"
 
 #include "berth/error.hpp"
+#include "context/resident_capabilities.hpp"
 #include "host/environment.hpp"
 #include "host/host_place.hpp"
 #include "host/login_environment.hpp"
@@ -20,20 +21,7 @@ class process_backend final : public context_backend {
 
   std::string_view type() const noexcept override { return "process"; }
 
-  capabilities can() const noexcept override {
-    capabilities all;
-    all.kills_tree = true;
-    all.separate_stderr = true;
-    all.stdin_stream = true;
-    all.signals = true;
-    all.reports_usage = true;
-    all.terminals = true;
-    all.limits = true;
-    all.lists_ports = true;
-    all.files = true;
-    all.watches_files = true;
-    return all;
-  }
+  capabilities can() const noexcept override { return resident_capabilities(); }
 
   task<spawned_place> spawn(std::string, spawn_options options) override {
     return spawn_in(shared_, std::move(options));
