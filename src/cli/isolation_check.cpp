@@ -25,7 +25,6 @@ namespace berth::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 
 constexpr auto most_time = 5s;
 

@@ -2,7 +2,6 @@
 
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
-#include "core/shown_path.hpp"
 #include "core/syscall.hpp"
 
 #include <asio/use_awaitable.hpp>
@@ -22,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view prefix = "berth-socket-";
+constexpr std::string_view prefix = "berth-socket";
 constexpr std::chrono::minutes young{1};  // its owner may not have locked it yet
 
 unique_fd lock_directory(const std::string& path) noexcept {
@@ -39,13 +38,6 @@ bool is_left(const fs::directory_entry& entry) {
   return std::chrono::system_clock::from_time_t(about.st_mtime) + young < std::chrono::system_clock::now();
 }
 
-std::string make_socket_directory() {
-  std::string path = (fs::temp_directory_path() / (std::string(prefix) + "XXXXXX")).string();
-  if (::mkdtemp(path.data()) == nullptr)
-    throw error(std::error_code(errno, std::system_category()), "a directory for a socket: " + shown_path(path));
-  return path;
-}
-
 }  // namespace
 
 void remove_stale_offers() noexcept {
@@ -60,29 +52,15 @@ void remove_stale_offers() noexcept {
 }
 
 socket_offer::socket_offer(asio::any_io_executor executor)
-    : directory_(make_socket_directory()),
-      lock_(lock_directory(directory_)),
-      path_(directory_ + "/s"),
+    : directory_(prefix),
+      lock_(lock_directory(directory_.path())),
+      path_(directory_.path() + "/s"),
       acceptor_(std::move(executor)) {
-  try {
-    acceptor_.open();
-    check_syscall(::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC), "a socket");
-    acceptor_.bind(asio::local::stream_protocol::endpoint(path_));
-    check_syscall(::chmod(path_.c_str(), 0666), "a socket");
-    acceptor_.listen(1);
-  } catch (const std::system_error&) {
-    withdraw();
-    throw;
-  }
-}
-
-socket_offer::~socket_offer() { withdraw(); }
-
-void socket_offer::withdraw() noexcept {
-  if (directory_.empty()) return;
-  ::unlink(path_.c_str());
-  ::rmdir(directory_.c_str());
-  directory_.clear();
+  acceptor_.open();
+  check_syscall(::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC), "a socket");
+  acceptor_.bind(asio::local::stream_protocol::endpoint(path_));
+  check_syscall(::chmod(path_.c_str(), 0666), "a socket");
+  acceptor_.listen(1);
 }
 
 task<void> socket_offer::accept(unique_fd& into) {

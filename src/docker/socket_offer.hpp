@@ -2,6 +2,7 @@
 /// A socket that is put into a container, for its resident to come out by: where that works both share a kernel.
 
 #include "berth/task.hpp"
+#include "os/scratch_directory.hpp"
 #include "os/unique_fd.hpp"
 
 #include <asio/any_io_executor.hpp>
@@ -21,9 +22,6 @@ class socket_offer {
  public:
   /// Errors: those of making it.
   explicit socket_offer(asio::any_io_executor executor);
-  ~socket_offer();
-  socket_offer(const socket_offer&) = delete;
-  socket_offer& operator=(const socket_offer&) = delete;
 
   const std::string& path() const noexcept { return path_; }
   /// Who came, or none in this time; nobody can come after that. The offer must outlive it.
@@ -31,9 +29,8 @@ class socket_offer {
 
  private:
   task<void> accept(unique_fd& into);
-  void withdraw() noexcept;
 
-  std::string directory_;
+  scratch_directory directory_;
   unique_fd lock_;  ///< of the directory, as long as its owner lives
   std::string path_;
   asio::local::stream_protocol::acceptor acceptor_;
