@@ -99,6 +99,9 @@ class json {
   const json_array* if_array() const noexcept { return std::get_if<json_array>(&value_); }
   const json_object* if_object() const noexcept { return std::get_if<json_object>(&value_); }
 
+  /// The string, or an empty one: for what another program may have left out.
+  std::string text() const { return is_string() ? *if_string() : std::string(); }
+
   /// The value, or errc::protocol naming what was expected.
   bool as_bool() const;
   std::int64_t as_int() const;

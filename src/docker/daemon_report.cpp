@@ -10,16 +10,11 @@
 namespace berth {
 namespace {
 
-std::string text_in_report(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
-}
-
 bool is_rootless_in(const json& info) {
   const json_array* options = info["SecurityOptions"].if_array();
   if (options == nullptr) return info["Rootless"].if_bool().value_or(false);
   return std::any_of(options->begin(), options->end(),
-                     [](const json& each) { return text_in_report(each).find("rootless") != std::string::npos; });
+                     [](const json& each) { return each.text().find("rootless") != std::string::npos; });
 }
 
 std::vector<std::string> missing_limits_in(const json& info) {
@@ -35,7 +30,7 @@ std::vector<std::string> images_in(const json& list) {
   for (const json& each : list.as_array()) {
     const json_array* names = each["RepoTags"].if_array();
     if (names == nullptr || names->empty()) continue;
-    const std::string name = text_in_report(names->front());
+    const std::string name = names->front().text();
     if (!name.empty() && name.find("<none>") == std::string::npos)
       found.emplace_back(each["Size"].if_int().value_or(0), name);
   }
@@ -58,10 +53,10 @@ task<daemon_report> examine_daemon(asio::any_io_executor executor, std::string h
   daemon_report report;
   report.url = engine->address().url;
   report.from = engine->address().from;
-  report.version = text_in_report(info["ServerVersion"]);
+  report.version = info["ServerVersion"].text();
   report.api_version = engine->version().text();
-  report.driver = text_in_report(info["Driver"]);
-  report.cgroups = text_in_report(info["CgroupVersion"]);
+  report.driver = info["Driver"].text();
+  report.cgroups = info["CgroupVersion"].text();
   report.is_podman = engine->is_podman();
   report.is_rootless = is_rootless_in(info);
   report.missing_limits = missing_limits_in(info);

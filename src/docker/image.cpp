@@ -15,11 +15,6 @@ namespace {
 /// A layer can take its time to unpack, and nothing is said meanwhile.
 constexpr std::chrono::minutes silence_of_a_pull{30};
 
-std::string string_in(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
-}
-
 void tell(const pull_progress_function& hook, const pull_progress& now) noexcept {
   if (!hook) return;
   try {
@@ -74,9 +69,9 @@ task<std::optional<docker_image>> find_image(std::shared_ptr<docker_engine> engi
   if (!reply.is_success()) throw engine_failure("image " + shown_path(image), reply.status(), reply.message());
   docker_image found;
   found.id = reply.body().at("Id").as_string();
-  found.os = string_in(reply.body()["Os"]);
-  found.architecture = string_in(reply.body()["Architecture"]);
-  found.user = string_in(reply.body()["Config"]["User"]);
+  found.os = reply.body()["Os"].text();
+  found.architecture = reply.body()["Architecture"].text();
+  found.user = reply.body()["Config"]["User"].text();
   co_return found;
 }
 

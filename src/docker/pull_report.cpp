@@ -38,11 +38,6 @@ constexpr std::array<known_text, 18> known_texts{{
     {"unexpected EOF", errc::unavailable},
 }};
 
-std::string pull_text_of(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
-}
-
 std::uint64_t number_of(const json& value) noexcept {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(value.if_int().value_or(0), 0));
 }
@@ -58,8 +53,8 @@ errc pull_failure_code(const std::string& text) noexcept {
 
 std::optional<pull_progress> pull_report::read(const json& document) {
   // From API 1.48 on `error` is only there for older clients.
-  std::string failure = pull_text_of(document["errorDetail"]["message"]);
-  if (failure.empty()) failure = pull_text_of(document["error"]);
+  std::string failure = document["errorDetail"]["message"].text();
+  if (failure.empty()) failure = document["error"].text();
   if (!failure.empty()) {
     constexpr std::size_t longest = 300;
     throw error(make_error_code(pull_failure_code(failure)),
@@ -69,8 +64,8 @@ std::optional<pull_progress> pull_report::read(const json& document) {
   }
   pull_progress now;
   now.image = image_;
-  now.layer = pull_text_of(document["id"]);
-  now.status = pull_text_of(document["status"]);
+  now.layer = document["id"].text();
+  now.status = document["status"].text();
   if (now.status.empty()) return std::nullopt;
   if (now.status.starts_with("Pulling from ")) now.layer.clear();  // that is its tag
   const json& detail = document["progressDetail"];

@@ -19,14 +19,9 @@ namespace {
 
 constexpr std::chrono::seconds removal_takes{60};
 
-std::string text_of_member(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
-}
-
 std::string name_in(const json& one) {
   const json_array* names = one["Names"].if_array();
-  std::string name = names != nullptr && !names->empty() ? text_of_member(names->front()) : std::string();
+  std::string name = names != nullptr && !names->empty() ? names->front().text() : std::string();
   if (name.starts_with('/')) name.erase(0, 1);
   return name;
 }
@@ -34,7 +29,7 @@ std::string name_in(const json& one) {
 docker_labels labels_in(const json& one) {
   docker_labels labels;
   if (const json_object* all = one["Labels"].if_object()) {
-    for (const auto& [name, value] : *all) labels.emplace_back(name, text_of_member(value));
+    for (const auto& [name, value] : *all) labels.emplace_back(name, value.text());
   }
   return labels;
 }
@@ -43,8 +38,8 @@ found_container read_container(const json& one, const owner_view& here) {
   found_container found;
   found.id = one.at("Id").as_string();
   found.name = name_in(one);
-  found.image = text_of_member(one["Image"]);
-  found.state = text_of_member(one["State"]);
+  found.image = one["Image"].text();
+  found.state = one["State"].text();
   const std::optional<owner_identity> owner = read_owner(labels_in(one));
   if (!owner) return found;
   found.owner = state_of(*owner, here);

@@ -38,17 +38,12 @@ std::pair<std::string, const json*> find_server(const json& all, const std::stri
   return {};
 }
 
-std::string text_of(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
-}
-
 std::optional<registry_login> read_entry(const json& entry) {
   registry_login login;
-  login.identity_token = text_of(entry["identitytoken"]);
-  login.user = text_of(entry["username"]);
-  login.password = text_of(entry["password"]);
-  if (const std::string both = text_of(entry["auth"]); !both.empty()) {
+  login.identity_token = entry["identitytoken"].text();
+  login.user = entry["username"].text();
+  login.password = entry["password"].text();
+  if (const std::string both = entry["auth"].text(); !both.empty()) {
     const std::string pair = base64_decode(both);
     const auto colon = pair.find(':');
     if (colon == pair.npos) throw error(make_error_code(errc::protocol), "`auth` holds no user and password");
@@ -65,8 +60,8 @@ bool look_in(const std::string& text, const std::string& from, login_source& fou
     const json config = json::parse(text);
     found.from = from;
     if (const auto [key, helper] = find_server(config["credHelpers"], found.server); helper != nullptr) {
-      found.helper = text_of(*helper);
-    } else if (const std::string store = text_of(config["credsStore"]); !store.empty()) {
+      found.helper = helper->text();
+    } else if (const std::string store = config["credsStore"].text(); !store.empty()) {
       found.helper = store;
     } else if (const auto [name, entry] = find_server(config["auths"], found.server); entry != nullptr) {
       found.login = read_entry(*entry);
