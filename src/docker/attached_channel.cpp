@@ -31,7 +31,7 @@ class attached_channel final : public resident_channel {
   }
   bool passes_fds() const noexcept override { return false; }
   bool has_input() const noexcept override {
-    return !state_->closed && (!state_->unread.empty() || !state_->stream->is_quiet());
+    return !state_->closed && (!state_->piece.empty() || !state_->unread.empty() || !state_->stream->is_quiet());
   }
   void close() noexcept override { state_->close(); }
 

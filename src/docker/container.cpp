@@ -17,9 +17,20 @@ std::string path_of(const std::string& id, std::string_view what) {
   return "/containers/" + http::percent_encode(id) + std::string(what);
 }
 
-std::string text_in(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
+http::request archive_request(const docker_engine& engine, const std::string& id, const std::string& directory,
+                              archive_owner owner) {
+  http::query_builder query;
+  query.add("path", directory).add("noOverwriteDirNonDir", "1");
+  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
+  http::request put = engine.make_request("PUT", query.behind(path_of(id, "/archive")));
+  put.timeout(transfer_takes);
+  return put;
+}
+
+task<void> send(std::shared_ptr<docker_engine> engine, http::request what) {
+  constexpr std::size_t most = 65536;
+  const auto reply = co_await engine->open(std::move(what));
+  (void)co_await reply->rest(most);
 }
 
 }  // namespace
@@ -47,14 +58,9 @@ task<void> container::start_one(container self) {
 task<void> container::start() const { return start_one(*this); }
 
 task<void> container::upload_to(container self, std::string directory, std::string tar, archive_owner owner) {
-  http::query_builder query;
-  query.add("path", directory);
-  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
-  http::request put = self.engine_->make_request("PUT", query.behind(path_of(self.id_, "/archive")));
+  http::request put = archive_request(*self.engine_, self.id_, directory, owner);
   put.body(std::move(tar), "application/x-tar");
-  auto reply = co_await self.engine_->open(std::move(put));
-  constexpr std::size_t most = 65536;
-  (void)co_await reply->rest(most);
+  co_await send(self.engine_, std::move(put));
 }
 
 task<void> container::upload(std::string directory, std::string tar, archive_owner owner) const {
@@ -63,14 +69,9 @@ task<void> container::upload(std::string directory, std::string tar, archive_own
 
 task<void> container::unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
                                 archive_owner owner) {
-  http::query_builder query;
-  query.add("path", directory).add("noOverwriteDirNonDir", "1");
-  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
-  http::request put = self.engine_->make_request("PUT", query.behind(path_of(self.id_, "/archive")));
-  put.body(std::move(tar), std::nullopt, "application/x-tar").timeout(transfer_takes);
-  auto reply = co_await self.engine_->open(std::move(put));
-  constexpr std::size_t most = 65536;
-  (void)co_await reply->rest(most);
+  http::request put = archive_request(*self.engine_, self.id_, directory, owner);
+  put.body(std::move(tar), std::nullopt, "application/x-tar");
+  co_await send(self.engine_, std::move(put));
 }
 
 task<void> container::unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const {
@@ -107,8 +108,8 @@ task<std::optional<archive_stat>> container::stat_of(container self, std::string
   archive_stat found;
   found.size = static_cast<std::uint64_t>(fields["size"].if_int().value_or(0));
   found.mode = static_cast<std::uint32_t>(fields["mode"].if_int().value_or(0));
-  found.modified = text_in(fields["mtime"]);
-  found.target = text_in(fields["linkTarget"]);
+  found.modified = fields["mtime"].text();
+  found.target = fields["linkTarget"].text();
   co_return found;
 }
 
@@ -136,12 +137,11 @@ task<std::optional<container_state>> container::state_of(container self) {
   if (!all) co_return std::nullopt;
   const json& told = (*all)["State"];
   container_state found;
-  found.status = text_in(told["Status"]);
+  found.status = told["Status"].text();
   found.running = told["Running"].if_bool().value_or(false);
   found.paused = told["Paused"].if_bool().value_or(false);
   found.oom_killed = told["OOMKilled"].if_bool().value_or(false);
   found.exit_code = static_cast<int>(told["ExitCode"].if_int().value_or(0));
-  found.error = text_in(told["Error"]);
   co_return found;
 }
 

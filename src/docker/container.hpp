@@ -44,7 +44,6 @@ struct container_state {
   bool paused = false;
   bool oom_killed = false;
   int exit_code = 0;
-  std::string error;
 };
 
 /// What the daemon says of a file in a container.

@@ -86,4 +86,16 @@ task<resident_end> explain_end(container box) {
   co_return found;
 }
 
+task<bool> is_known_to_have_ended(container box) {
+  try {
+    auto asking = box.state();
+    auto bounded = with_deadline(std::move(asking), state_takes);
+    const std::optional<container_state> now = co_await std::move(bounded);
+    co_return !now || !now->running;
+  } catch (const error& failure) {
+    if (is_cancelled(failure.code())) throw;
+  }
+  co_return false;
+}
+
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 #include "docker/attach_frames.hpp"
+#include "docker/exec_words.hpp"
 
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
@@ -172,6 +173,7 @@ task<void> container_exec::resize(terminal_size size) const { return resize_one(
 
 task<exec_outcome> run_in_container(container box, exec_request what, exec_input input) {
   what.input = !input.bytes.empty();
+  const bool is_podman = box.engine()->is_podman();
   auto creating = container_exec::create(std::move(box), std::move(what));
   const container_exec one = co_await std::move(creating);
   const auto reader = std::make_shared<exec_reader>();
@@ -182,9 +184,10 @@ task<exec_outcome> run_in_container(container box, exec_request what, exec_input
   for (int i = 0; i < looks_for_end; ++i) {
     const std::optional<exec_state> state = co_await one.state();
     if (!state) break;
-    outcome.started = state->pid != 0;
     if (state->code) {
       outcome.code = *state->code;
+      // Podman forgets the pid of what has ended.
+      outcome.started = state->pid != 0 || (is_podman && !looks_refused(outcome.code, outcome.out + outcome.err));
       co_return outcome;
     }
     timer.expires_after(between_looks);

@@ -14,6 +14,7 @@ namespace berth {
 namespace {
 
 constexpr const char* resident_directory = "/.berth";
+constexpr const char* resident_in_container = "/.berth/resident";
 constexpr const char* socket_in_container = "/.berth-socket";
 constexpr std::chrono::milliseconds socket_takes{2000};
 constexpr std::chrono::seconds removal_takes{30};
@@ -73,10 +74,19 @@ class container_launch {
     self->auto_remove_ = !info["LiveRestoreEnabled"].if_bool().value_or(false);
   }
 
+  /// Where none can be (the temporary directory has a long name, or is full) frames do as well.
+  void make_offer() {
+    if (!options_.try_socket || !engine_->address().url.starts_with("unix://")) return;
+    try {
+      offer_ = std::make_unique<socket_offer>(executor_);
+    } catch (const std::system_error& failure) {
+      options_.log.info(std::string("docker: no socket for the container: ") + failure.what());
+    }
+  }
+
   /// A daemon that is not on this host does not find the socket there.
   static task<void> create(std::shared_ptr<container_launch> self) {
-    if (self->options_.try_socket && self->engine_->address().url.starts_with("unix://"))
-      self->offer_ = std::make_unique<socket_offer>(self->executor_);
+    self->make_offer();
     const docker_context_options& wanted = self->options_.context;
     std::optional<container> box;
     try {

@@ -14,9 +14,6 @@
 
 namespace berth {
 
-/// Where the resident lies in a container.
-inline constexpr const char* resident_in_container = "/.berth/resident";
-
 struct launched_container {
   container box;
   std::shared_ptr<resident_link> link;

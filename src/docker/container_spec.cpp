@@ -12,6 +12,7 @@ namespace berth {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_mebibytes = std::numeric_limits<std::int64_t>::max() / mebibyte;
 constexpr std::int64_t whole_core = 1'000'000'000;
 
 [[noreturn]] void refuse_option(const std::string& what) {
@@ -41,24 +42,13 @@ json_array port_bindings(const std::vector<docker_port>& ports, std::uint16_t of
   return all;
 }
 
+/// Of a bind mount or a volume.
 json mount_spec(const docker_mount& mount) {
   json_object spec;
   spec.set("Target", mount.target);
   if (mount.read_only) spec.set("ReadOnly", true);
-  switch (mount.kind) {
-    case mount_kind::bind:
-      spec.set("Type", "bind");
-      spec.set("Source", mount.source);
-      break;
-    case mount_kind::volume:
-      spec.set("Type", "volume");
-      spec.set("Source", mount.source);
-      break;
-    case mount_kind::tmpfs:
-      spec.set("Type", "tmpfs");
-      if (mount.size_mb) spec.set("TmpfsOptions", json_object{{"SizeBytes", *mount.size_mb * mebibyte}});
-      break;
-  }
+  spec.set("Type", mount.kind == mount_kind::bind ? "bind" : "volume");
+  spec.set("Source", mount.source);
   return spec;
 }
 
@@ -118,6 +108,7 @@ void check_mount(const docker_mount& mount) {
   const std::string shown = "mount at " + shown_path(mount.target);
   if (!mount.target.starts_with('/') || mount.target == "/")
     refuse_option(shown + ": the target must be an absolute path below /");
+  if (mount.size_mb.value_or(0) > most_mebibytes) refuse_option(shown + ": its size must be bytes in 63 bits");
   if (mount.kind == mount_kind::tmpfs) {
     if (!mount.source.empty()) refuse_option(shown + ": a tmpfs has no source");
     if (mount.target.find(',') != mount.target.npos) refuse_option(shown + ": no comma can be in it");
@@ -193,7 +184,9 @@ void check_docker_options(const docker_context_options& options) {
     refuse_option("name " + shown_path(options.name) + ": letters, digits, and then _ . - too; at least two");
   if (!options.limits.cpu.empty()) (void)read_cpu(options.limits.cpu);
   constexpr std::uint64_t least_memory = 6;  // of the daemon
-  if (options.limits.memory_mb.value_or(least_memory) < least_memory) refuse_option("memory_mb must be at least 6");
+  const std::uint64_t memory = options.limits.memory_mb.value_or(least_memory);
+  if (memory < least_memory || memory > most_mebibytes)
+    refuse_option("memory_mb must be at least 6, and bytes in 63 bits");
   if (options.limits.pids == 0U) refuse_option("pids must be at least 1");
   for (const docker_mount& each : options.mounts) check_mount(each);
   for (const docker_port& each : options.ports) check_port(each);

@@ -41,7 +41,7 @@ resident_end container_story::told() const {
   if (signal_ != 0)
     return {"lost: the container was ended through its daemon (signal " + std::to_string(signal_) + ")", false};
   if (saw_oom_ && exit_code_ == killed) return {"the container ran out of memory, and the kernel ended it", true};
-  if (!exit_code_) return {"lost: the container was removed", false};
+  if (!exit_code_) return {container_was_removed, false};
   if (exit_code_ == killed) return {"lost: the container was killed (signal 9)", false};
   return {"lost: the container ended with " + std::to_string(*exit_code_), false};
 }

@@ -9,6 +9,9 @@
 
 namespace berth {
 
+/// The cause where nothing else is known of a container that is no more.
+inline constexpr const char* container_was_removed = "lost: the container was removed";
+
 /// Takes the daemon's events of one container, in order. No I/O.
 class container_story {
  public:

@@ -9,6 +9,7 @@
 #include "docker/container_launch.hpp"
 #include "docker/credential_helper.hpp"
 #include "docker/docker_place.hpp"
+#include "docker/engine_paths.hpp"
 #include "docker/engine_place.hpp"
 #include "docker/given_place.hpp"
 #include "docker/image_reference.hpp"
@@ -27,7 +28,7 @@ namespace berth {
 namespace {
 
 bool is_mounted(const std::string& path, const std::vector<docker_mount>& mounts) {
-  const auto holds = [&path](const docker_mount& each) { return is_at_or_below(path, each.target); };
+  const auto holds = [&path](const docker_mount& each) { return is_at_or_below(path, plain_path(each.target)); };
   return std::any_of(mounts.begin(), mounts.end(), holds);
 }
 
@@ -76,6 +77,7 @@ class containers_backend final : public docker_backend {
     docker_context_options options;
     logger log;
     bool try_socket;
+    bool swept = false;  ///< what killed owners left
     const known_place& find(const std::string& id) const {
       const auto found = places.find(id);
       if (found == places.end() || found->second.place.expired())
@@ -101,13 +103,14 @@ class containers_backend final : public docker_backend {
   };
 
   static task<findings> look_around(std::shared_ptr<shared> self) {
-    auto look = [host = self->options.host, context = self->options.docker_context] {
+    const bool sweeps = !std::exchange(self->swept, true);
+    auto look = [host = self->options.host, context = self->options.docker_context, sweeps] {
       const docker_surroundings here = real_docker_surroundings();
       findings found;
       found.daemons = find_daemons({host, context}, here);
       found.version = here.variable("DOCKER_API_VERSION").value_or("");
       found.owner = this_owner();
-      remove_stale_offers();
+      if (sweeps) remove_stale_offers();
       return found;
     };
     return self->pool->run(std::move(look));
@@ -148,14 +151,15 @@ class containers_backend final : public docker_backend {
     std::optional<docker_image> image;
     if (wanted.pull != pull_policy::always) image = co_await find_image(engine, wanted.image);
     if (image && wanted.pull == pull_policy::missing && !is_for(*image, wanted.platform)) image.reset();
-    if (!image && wanted.pull != pull_policy::never) {
+    if (!image && wanted.pull != pull_policy::never && !is_image_id(wanted.image)) {
       co_await pull(self, engine);
       image = co_await find_image(engine, wanted.image);
     }
     if (!image)
       throw error(make_error_code(errc::not_found),
                   "image " + shown_path(wanted.image) + " is not with the daemon" +
-                      (wanted.pull == pull_policy::never ? ", and pull is `never`" : ""));
+                      (wanted.pull == pull_policy::never ? ", and pull is `never`" : "") +
+                      (is_image_id(wanted.image) ? ", and an id cannot be pulled" : ""));
     co_return *image;
   }
 
@@ -203,6 +207,8 @@ class containers_backend final : public docker_backend {
     launch.context = std::move(wanted);
     auto launching = launch_container(self->executor, std::move(engine), std::move(launch));
     auto launched = co_await std::move(launching);
+    // The daemon is elsewhere, and will be: no other spawn waits for that.
+    if (launched->offer && launched->transport == resident_transport::framed) self->try_socket = false;
     const container box = launched->box;
     done.place = std::make_shared<docker_place>(self->executor, std::move(launched), self->log);
     self->remember(id, done.place, box);

@@ -33,8 +33,6 @@ docker_place::~docker_place() {
   state_->link().end_blocking();
 }
 
-const container& docker_place::box() const noexcept { return state_->launched->box; }
-
 command_starter docker_place::starter_of(std::shared_ptr<state> self) {
   return [self](command what) {
     if (self->destroyed) throw error(make_error_code(errc::destroyed), "docker context");

@@ -23,7 +23,6 @@ class docker_place final : public backend_place {
   task<std::unique_ptr<backend_process>> start(command what) override;
   task<void> destroy() override;
   backend_files* files() noexcept override { return &files_; }
-  const container& box() const noexcept;
 
  private:
   struct state;

@@ -1,16 +1,15 @@
 #include "docker/engine_paths.hpp"
 
+#include "core/paths.hpp"
+
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 namespace berth {
 namespace {
 
 bool has(std::string_view text, std::string_view part) noexcept { return text.find(part) != text.npos; }
-
-bool lies_in(const std::string& directory, const std::string& path) {
-  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
-}
 
 }  // namespace
 
@@ -33,11 +32,16 @@ std::string plain_path(const std::string& path) {
 }
 
 bool is_out_of_reach(const engine_files_place& place, const std::string& path) {
+  // The daemon resolves `..` by links too; without any the path means this.
+  const std::string meant = plain_path(std::filesystem::path(path).lexically_normal().string());
+  const auto holds = [&](const std::string& directory) {
+    return is_at_or_below(path, directory) || is_at_or_below(meant, directory);
+  };
   for (const char* each : {"/proc", "/sys", "/dev"}) {
-    if (lies_in(each, path)) return true;
+    if (holds(each)) return true;
   }
   return std::any_of(place.memory_directories.begin(), place.memory_directories.end(),
-                     [&path](const std::string& each) { return lies_in(plain_path(each), path); });
+                     [&holds](const std::string& each) { return holds(plain_path(each)); });
 }
 
 error file_refusal(const error& failure) {

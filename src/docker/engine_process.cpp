@@ -5,6 +5,7 @@
 #include "core/event.hpp"
 #include "core/wipe.hpp"
 #include "docker/attach_frames.hpp"
+#include "docker/container_end.hpp"
 #include "docker/exec_words.hpp"
 
 #include <asio/steady_timer.hpp>
@@ -189,7 +190,13 @@ class engine_run final : public engine_listener {
       if (unread_.empty()) return std::nullopt;
       return chunk(output_stream::std_out, std::string(std::exchange(unread_, {})));
     }
-    const auto piece = frames_.next(unread_);
+    std::optional<attach_frames::piece> piece;
+    try {
+      piece = frames_.next(unread_);
+    } catch (const error& failure) {
+      unread_ = {};
+      lose(failure.message());
+    }
     if (!piece) return std::nullopt;
     const bool is_err = piece->from == attach_frames::stream::err && !what_.merges_stderr();
     return chunk(is_err ? output_stream::std_err : output_stream::std_out, std::string(piece->bytes));
@@ -259,9 +266,8 @@ class engine_run final : public engine_listener {
   /// A container that ends takes its commands along, by the same signal that they may have had from elsewhere.
   static task<void> finish(std::shared_ptr<engine_run> self, int code) {
     if (code == killed_code) {
-      auto asking = self->where_.box.state();
-      const std::optional<container_state> box = co_await std::move(asking);
-      if (!box || !box->running) co_return self->lose("the container ended");
+      const bool ended = co_await is_known_to_have_ended(self->where_.box);
+      if (ended) co_return self->lose("the container ended");
     }
     self->over_ = true;
     self->close_stream();

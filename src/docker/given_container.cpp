@@ -9,13 +9,8 @@
 namespace berth {
 namespace {
 
-std::string text_in(const json& value) {
-  const std::string* text = value.if_string();
-  return text != nullptr ? *text : std::string();
-}
-
 void require_running(const json& state, const std::string& shown) {
-  const std::string status = text_in(state["Status"]);
+  const std::string status = state["Status"].text();
   const bool paused = state["Paused"].if_bool().value_or(false);
   if (state["Running"].if_bool().value_or(false) && !paused) return;
   throw error(make_error_code(errc::conflict), "container " + shown +
@@ -30,14 +25,14 @@ void read_mounts(const json& all, given_container& into) {
   const json_array* mounts = all["Mounts"].if_array();
   if (mounts == nullptr) return;
   for (const json& each : *mounts) {
-    const std::string kind = text_in(each["Type"]);
-    const std::string path = text_in(each["Destination"]);
+    const std::string kind = each["Type"].text();
+    const std::string path = each["Destination"].text();
     if (kind == "tmpfs") into.memory_directories.push_back(path);
     if (kind == "volume" && each["RW"].if_bool().value_or(false)) into.volumes.push_back(path);
   }
   for (const json& each : *mounts) {  // directories of the host: only where nothing else is
-    if (text_in(each["Type"]) == "bind" && each["RW"].if_bool().value_or(false))
-      into.volumes.push_back(text_in(each["Destination"]));
+    if (each["Type"].text() == "bind" && each["RW"].if_bool().value_or(false))
+      into.volumes.push_back(each["Destination"].text());
   }
 }
 
@@ -52,8 +47,8 @@ void read_port(const std::string& name, const json_array& bindings, std::vector<
   for (const json& each : bindings) {
     docker_port one;
     one.container = port_number(name);
-    one.host = port_number(text_in(each["HostPort"]));
-    one.address = text_in(each["HostIp"]);
+    one.host = port_number(each["HostPort"].text());
+    one.address = each["HostIp"].text();
     into.push_back(std::move(one));
   }
 }
@@ -67,11 +62,11 @@ task<given_container> find_given_container(std::shared_ptr<docker_engine> engine
   if (!all) throw error(make_error_code(errc::not_found), "container " + shown + " is not with the daemon");
   require_running((*all)["State"], shown);
   given_container found{container(engine, all->at("Id").as_string()), shown, {}, {}, false, {}, {}};
-  found.cwd = text_in((*all)["Config"]["WorkingDir"]);
+  found.cwd = (*all)["Config"]["WorkingDir"].text();
   if (found.cwd.empty()) found.cwd = "/";
   found.read_only_root = (*all)["HostConfig"]["ReadonlyRootfs"].if_bool().value_or(false);
   read_mounts(*all, found);
-  const std::string image_id = text_in((*all)["Image"]);
+  const std::string image_id = (*all)["Image"].text();
   const std::optional<docker_image> image = co_await find_image(engine, image_id);
   if (image) found.architecture = image->architecture;
   co_return found;

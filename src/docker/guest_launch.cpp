@@ -4,6 +4,7 @@
 #include "context/resident_image.hpp"
 #include "core/deadline.hpp"
 #include "docker/attached_channel.hpp"
+#include "docker/container_end.hpp"
 
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
@@ -252,29 +253,26 @@ class guest_launch {
   std::shared_ptr<launched_guest> guest_;
 };
 
-std::string describe_end(const std::optional<container_state>& state) {
-  if (!state) return "the container was removed";
-  if (state->running) return {};
-  if (state->oom_killed) return "the container was ended for want of memory";
-  return "the container ended with " + std::to_string(state->exit_code);
-}
-
-task<std::string> find_end(container box, container_exec program) {
+/// Of the container, of its daemon, of the resident, or only of the connection.
+task<resident_end> find_end(container box, container_exec program) {
   constexpr int looks = 10;
   asio::steady_timer timer(co_await asio::this_coro::executor);
+  resident_end found;
   for (int i = 0; i < looks; ++i) {
     const std::optional<container_state> state = co_await box.state();
-    std::string end = describe_end(state);
-    if (!end.empty()) co_return end;
+    if (!state || !state->running) co_return co_await explain_end(std::move(box));
     const std::optional<exec_state> last = co_await program.state();
-    if (!last) co_return "the daemon was started again";
+    if (!last) found.cause = "lost: the daemon was started again";
     // Where the whole container is being ended the resident is seen dead first.
-    if (last->code && i + 1 == looks)
-      co_return "the resident in the container ended with " + std::to_string(*last->code);
+    if (last && last->code && i + 1 == looks)
+      found.cause = "lost: the resident in the container ended with " + std::to_string(*last->code);
+    if (!found.cause.empty()) co_return found;
     timer.expires_after(100ms);
     co_await timer.async_wait(asio::use_awaitable);
   }
-  co_return "the connection broke, and the daemon has no way back to a resident in a container that is not ours";
+  found.cause =
+      "lost: the connection broke, and the daemon has no way back to a resident in a container that is not ours";
+  co_return found;
 }
 
 }  // namespace
@@ -307,16 +305,15 @@ task<void> keep_heard(asio::any_io_executor executor, std::shared_ptr<launched_g
       if (is_cancelled(failure.code())) throw;
     }
     if (paused) seen_paused = now;  // it may answer late, once it goes on
-    if (!paused) session.lose("lost: nothing was heard of the resident in the container for its lease");
+    // What came while this program was held up has been read by now.
+    if (!paused && now >= session.last_heard() + lease)
+      session.lose("lost: nothing was heard of the resident in the container for its lease");
   }
 }
 
 task<resident_end> explain_guest_end(container box, container_exec program) {
-  resident_end found;
   auto asking = find_end(std::move(box), std::move(program));
-  auto bounded = with_deadline(std::move(asking), explanation_takes);
-  found.cause = "lost: " + co_await std::move(bounded);
-  co_return found;
+  co_return co_await with_deadline(std::move(asking), explanation_takes);
 }
 
 }  // namespace berth

@@ -18,7 +18,7 @@ struct owner_identity {
   std::string namespace_;  ///< the pids are of this namespace
   std::int64_t pid = 0;
   std::uint64_t started = 0;  ///< clock ticks after the boot
-  std::string key;            ///< random; of one context
+  std::string key;            ///< random: no two are equal
 
   bool operator==(const owner_identity&) const = default;
 };

@@ -3,6 +3,7 @@
 #include "berth/error.hpp"
 #include "core/deadline.hpp"
 #include "docker/container_end.hpp"
+#include "docker/container_story.hpp"
 
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
@@ -150,6 +151,7 @@ task<void> place_keeper::watch(std::shared_ptr<place_keeper> self) {
 
 task<void> place_keeper::find_out(std::shared_ptr<place_keeper> self, clock::duration silent) {
   resident_session& session = self->session();
+  const auto asked = clock::now();
   std::string why;
   try {
     auto asking = self->launched_->box.state();
@@ -163,7 +165,8 @@ task<void> place_keeper::find_out(std::shared_ptr<place_keeper> self, clock::dur
     if (!session.leased()) co_return;  // the resident needs no daemon, and is slow
     why = is_cut_off;
   }
-  if (session.lost() || session.is_cut()) co_return;
+  // What came while this program was held up has been read by now.
+  if (session.lost() || session.is_cut() || session.last_heard() >= asked) co_return;
   self->obstruct(why);
   if (session.leased() && why != is_paused && silent >= silence_to_attach) session.close();
 }

@@ -73,7 +73,7 @@ DOCKER_TEST("cli in containers: a user writes in the default directory") {
   CHECK(has(done.out, " 1000 "));
   const temp_dir mounted;
   const auto kept = berth_ends(
-      in_busybox(daemon, "exec", {"--user", "1000", "-v", mounted.path().string() + ":/workspace", "stat -c %u ."}));
+      in_busybox(daemon, "exec", {"--user", "1000", "-v", mounted.path().string() + ":/workspace/", "stat -c %u ."}));
   CHECK(kept.out == "0\n");
   co_return;
 }
@@ -176,6 +176,9 @@ DOCKER_TEST("cli in containers: what cannot be is one line with its cause") {
   const auto missing = berth_ends(in_busybox(daemon, "exec", {"--image", "test/none:1", "--pull", "never", "true"}));
   CHECK(missing.code == 125);
   CHECK(has(missing.err, "berth: exec: image 'test/none:1' is not with the daemon, and pull is `never`"));
+  const auto id = berth_ends(in_busybox(daemon, "exec", {"--image", std::string(64, '0'), "true"}));
+  CHECK(id.code == 125);
+  CHECK(has(id.err, "an id cannot be pulled"));
   const auto other = berth_ends(in_busybox(daemon, "exec", {"--image", "test/other-arch:1", "true"}));
   CHECK(other.code == 125);
   CAPTURE(other.err);

@@ -1,4 +1,5 @@
 #include "docker/container_spec.hpp"
+#include "docker/engine_paths.hpp"
 
 #include <berth/error.hpp>
 
@@ -112,4 +113,29 @@ TEST_CASE("container: options that cannot be are named") {
   CHECK(refusal(options) == "taken");
   options.read_only = true;
   CHECK(refusal(options).find("`container`") != std::string::npos);
+}
+
+TEST_CASE("container: more memory than there are numbers for is refused, and not taken for none") {
+  docker_context_options options;
+  options.limits.memory_mb = std::uint64_t{1} << 44;
+  CHECK(refusal(options).find("memory_mb") != std::string::npos);
+  options.limits.memory_mb = 512;
+  docker_mount small;
+  small.kind = mount_kind::tmpfs;
+  small.target = "/small";
+  small.size_mb = std::uint64_t{1} << 44;
+  options.mounts.push_back(small);
+  CHECK(refusal(options).find("size") != std::string::npos);
+}
+
+TEST_CASE("engine paths: what lies in a tmpfs is out of reach, however it is written") {
+  engine_files_place place{container(nullptr, "id"), {}, {"/small/"}};
+  for (const char* each : {"/small", "/small/a", "/workspace/../small/a", "/proc/1/mem", "/a/../dev/null"}) {
+    CAPTURE(each);
+    CHECK(is_out_of_reach(place, plain_path(each)));
+  }
+  for (const char* each : {"/smaller", "/workspace/small", "/workspace/../other"}) {
+    CAPTURE(each);
+    CHECK_FALSE(is_out_of_reach(place, plain_path(each)));
+  }
 }

@@ -198,7 +198,7 @@ DOCKER_TEST("given container: its end, and the end of its resident, are told as 
   const exit_status end = co_await sleeping.wait();
   CHECK(end.reason() == end_reason::lost);
   const bool is_told = end.message().find("the container was removed") != std::string::npos ||
-                       end.message().find("the container ended with 137") != std::string::npos;
+                       end.message().find("ended through its daemon (signal 9)") != std::string::npos;
   CHECK_MESSAGE(is_told, end.message());
   co_await place.destroy(two);
 }
