@@ -107,6 +107,13 @@ std::optional<std::string> last_value_of(const CLI::App& app, const std::string&
   return values.empty() ? std::nullopt : std::optional(values.back());
 }
 
+std::string text_of(const CLI::App& app, const std::string& name) {
+  auto value = last_value_of(app, name);
+  if (!value) return {};
+  if (value->empty()) throw usage_error(fmt::format("{}: an empty value", name));
+  return std::move(*value);
+}
+
 std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const std::string& name) {
   const auto value = last_value_of(app, name);
   if (!value) return std::nullopt;

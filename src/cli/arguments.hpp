@@ -41,6 +41,9 @@ words values_of(const CLI::App& app, const std::string& name);
 /// The value given last.
 std::optional<std::string> last_value_of(const CLI::App& app, const std::string& name);
 
+/// The same; empty where none was given. Throws usage_error for an empty value.
+std::string text_of(const CLI::App& app, const std::string& name);
+
 /// The value given last as a duration such as 30s or 1h30m; throws usage_error for what is none.
 std::optional<std::chrono::milliseconds> duration_of(const CLI::App& app, const std::string& name);
 

@@ -2,6 +2,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/container_specs.hpp"
+#include "cli/daemon_words.hpp"
 #include "cli/isolation_options.hpp"
 #include "cli/place_options.hpp"
 
@@ -24,7 +25,7 @@ constexpr const char* made_values[] = {"--image",        "-v,--volume", "--mount
                                        "--security-opt", "--cpus",      "--pids"};
 constexpr const char* made_flags[] = {"--read-only"};
 /// ... and what concerns one that runs, too.
-constexpr const char* other_values[] = {"-u,--user", "--docker-host", "--docker-context"};
+constexpr const char* other_values[] = {"-u,--user"};
 /// They mean something on this host as well.
 constexpr const char* shared_values[] = {"--network", "--memory"};
 /// Of this host alone.
@@ -52,13 +53,6 @@ std::string first_given(const CLI::App& app, const Names& names) {
   return {};
 }
 
-std::string text_of(const CLI::App& app, const std::string& name) {
-  auto value = last_value_of(app, name);
-  if (!value) return {};
-  if (value->empty()) throw usage_error(fmt::format("{}: an empty value", name));
-  return std::move(*value);
-}
-
 /// Does the option mean something without a container?
 bool is_for_host(const CLI::App& app, std::string_view name) {
   if (name == "--network") return has_isolation_options(app);
@@ -74,6 +68,7 @@ bool asks_for_container(const CLI::App& app) {
   std::string other = first_given(app, made_values);
   if (other.empty()) other = first_given(app, made_flags);
   if (other.empty()) other = first_given(app, other_values);
+  if (other.empty()) other = first_given(app, daemon_option_names);
   for (const char* each : shared_values) {
     if (other.empty() && !is_for_host(app, each)) other = first_given(app, std::span(&each, 1));
   }
@@ -136,13 +131,6 @@ void read_limits(const CLI::App& app, docker_context_options& options) {
     if (const auto bytes = size_of(app, "--memory")) options.limits.memory_mb = mebibytes_of(*bytes);
 }
 
-void read_daemon(const CLI::App& app, docker_context_options& options) {
-  options.host = text_of(app, "--docker-host");
-  options.docker_context = text_of(app, "--docker-context");
-  if (!options.host.empty() && !options.docker_context.empty())
-    throw usage_error("--docker-host and --docker-context exclude each other");
-}
-
 std::string directory_in_container(const CLI::App& app, std::string usual) {
   std::string path = text_of(app, "--cwd");
   if (path.empty()) return usual;
@@ -162,6 +150,7 @@ bool is_inherited(std::string_view name, const words& wanted) {
 void declare_container_options(CLI::App& app) {
   for (const char* names : made_values) add_value(app, names);
   for (const char* names : other_values) add_value(app, names);
+  declare_daemon_options(app);
   for (const char* names : {"--context", "--container"}) add_value(app, names);
   for (const char* names : made_flags) app.add_flag(names);
   for (const char* names : shared_values) {
@@ -184,7 +173,9 @@ std::optional<docker_context_options> container_of(const CLI::App& app) {
   options.pull = pull_of(app);
   read_lists(app, options);
   read_limits(app, options);
-  read_daemon(app, options);
+  daemon_words daemon = daemon_of(app);
+  options.host = std::move(daemon.host);
+  options.docker_context = std::move(daemon.docker_context);
   return options;
 }
 

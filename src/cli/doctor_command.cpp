@@ -2,6 +2,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/container_check.hpp"
+#include "cli/daemon_words.hpp"
 #include "cli/diagnosis.hpp"
 #include "cli/isolation_check.hpp"
 #include "cli/trial.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace berth::cli {
 
@@ -104,11 +106,10 @@ std::string text_report(const std::vector<finding>& all) {
 docker_context_options container_to_try(const CLI::App& app) {
   docker_context_options options;
   options.image = last_value_of(app, "--image").value_or("");
-  options.host = last_value_of(app, "--docker-host").value_or("");
-  options.docker_context = last_value_of(app, "--docker-context").value_or("");
+  daemon_words daemon = daemon_of(app);
+  options.host = std::move(daemon.host);
+  options.docker_context = std::move(daemon.docker_context);
   options.network = "none";
-  if (!options.host.empty() && !options.docker_context.empty())
-    throw usage_error("--docker-host and --docker-context exclude each other");
   return options;
 }
 
@@ -135,7 +136,8 @@ task<int> doctor_command(asio::io_context& io, words arguments) {
   CLI::App app("", "doctor");
   app.set_help_flag("");
   for (const char* names : {"--json", "-h,--help"}) app.add_flag(names);
-  for (const char* names : {"--image", "--docker-host", "--docker-context"}) add_value(app, names);
+  add_value(app, "--image");
+  declare_daemon_options(app);
   const auto divided = divide_words(app, arguments);
   if (!divided.command.empty()) throw usage_error("takes no arguments");
   parse_options(app, divided.options);

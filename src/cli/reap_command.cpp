@@ -1,6 +1,7 @@
 #include "cli/reap_command.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/daemon_words.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
@@ -11,7 +12,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace berth::cli {
 
@@ -114,7 +114,7 @@ task<int> reap_command(asio::io_context& io, words arguments) {
   CLI::App app("", "reap");
   app.set_help_flag("");
   for (const char* names : {"--dry-run", "--json", "-h,--help"}) app.add_flag(names);
-  for (const char* names : {"--docker-host", "--docker-context"}) add_value(app, names);
+  declare_daemon_options(app);
   auto divided = divide_words(app, arguments);
   if (!divided.command.empty()) throw usage_error("takes no arguments");
   parse_options(app, std::move(divided.options));
@@ -122,10 +122,9 @@ task<int> reap_command(asio::io_context& io, words arguments) {
   reap_request what;
   what.as_objects = app.count("--json") > 0;
   what.options.dry_run(app.count("--dry-run") > 0);
-  what.options.host(last_value_of(app, "--docker-host").value_or(""));
-  what.options.docker_context(last_value_of(app, "--docker-context").value_or(""));
-  if (!what.options.host().empty() && !what.options.docker_context().empty())
-    throw usage_error("--docker-host and --docker-context exclude each other");
+  daemon_words daemon = daemon_of(app);
+  what.options.host(std::move(daemon.host));
+  what.options.docker_context(std::move(daemon.docker_context));
   return reap(io, std::move(what));
 }
 
