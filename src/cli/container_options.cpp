@@ -53,10 +53,11 @@ std::string first_given(const CLI::App& app, const Names& names) {
   return {};
 }
 
+bool can_limit_commands(const CLI::App& app) { return app.get_option_no_throw("--cpu-time") != nullptr; }
+
 /// Does the option mean something without a container?
 bool is_for_host(const CLI::App& app, std::string_view name) {
-  if (name == "--network") return has_isolation_options(app);
-  return app.get_option_no_throw("--cpu-time") != nullptr;  // where commands can be limited
+  return name == "--network" ? has_isolation_options(app) : can_limit_commands(app);
 }
 
 bool asks_for_container(const CLI::App& app) {
@@ -93,6 +94,7 @@ void refuse_what_is_not_for_containers(const CLI::App& app) {
   std::string made = first_given(app, made_values);
   if (made.empty()) made = first_given(app, made_flags);
   if (made.empty() && is_given(app, "--network")) made = "--network";
+  if (made.empty() && is_given(app, "--memory") && !can_limit_commands(app)) made = "--memory";
   if (!made.empty())
     throw usage_error(fmt::format("{} is for containers that are made; --container names one that runs", made));
 }

@@ -1,8 +1,12 @@
 #include "cli/container_options.hpp"
 #include "cli/container_specs.hpp"
 #include "cli/exec_options.hpp"
+#include "cli/file_run.hpp"
 #include "cli/program.hpp"
+#include "cli/shell_options.hpp"
 #include "support/temp_dir.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 
@@ -69,6 +73,11 @@ TEST_CASE("container options: one that runs takes none of what makes one") {
         "--image is for containers that are made; --container names one that runs");
   CHECK(container_mistake_in({"--container", "a", "--network", "none"})
             .find("--network is for containers that are made") == 0);
+  CHECK_THROWS_WITH_AS(parse_shell_options({"--container", "a", "--memory", "64M"}),
+                       "--memory is for containers that are made; --container names one that runs", usage_error);
+  CLI::App ls("", "ls");
+  CHECK_THROWS_WITH_AS(parse_file_words(ls, {"--container", "a", "--memory", "64M", "."}, 0),
+                       "--memory is for containers that are made; --container names one that runs", usage_error);
   const auto options = parse_exec_options({"--container", "a", "--user", "b", "--memory", "64M", "true"});
   CHECK(options.container->user == "b");
   CHECK(options.limits.memory() == 64U << 20U);  // of the command: the container's are not ours
