@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -188,8 +189,11 @@ void move_limits(docker_context_options& container, resource_limits& limits) {
   if (limits.file_size()) rest.file_size(*limits.file_size());
   if (limits.open_files()) rest.open_files(*limits.open_files());
   if (limits.nice()) rest.nice(*limits.nice());
-  // The first process, which is ours, counts there.
-  if (limits.processes() && !container.limits.pids) container.limits.pids = *limits.processes() + 1;
+  if (limits.processes()) {
+    // The first process, which is ours, counts there.
+    const std::uint64_t all = std::max(*limits.processes(), *limits.processes() + 1);
+    container.limits.pids = std::min(all, container.limits.pids.value_or(all));
+  }
   limits = rest;
 }
 

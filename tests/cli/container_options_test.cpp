@@ -146,6 +146,9 @@ TEST_CASE("container options: limits of the command become the container's where
   CHECK_FALSE(options.limits.memory());
   CHECK_FALSE(options.limits.processes());
   CHECK(options.limits.open_files() == 64U);
+  CHECK(container_in({"--image", "a", "--processes", "5", "--pids", "100"}).limits.pids == 6U);
+  CHECK(container_in({"--image", "a", "--processes", "5", "--pids", "3"}).limits.pids == 3U);
+  CHECK(container_in({"--image", "a", "--processes", "18446744073709551615"}).limits.pids == ~std::uint64_t{0});
   CHECK(mebibytes_of(1) == 1);
   CHECK(mebibytes_of(2U << 20U) == 2);
 }
