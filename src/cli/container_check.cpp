@@ -1,7 +1,6 @@
 #include "cli/container_check.hpp"
 
 #include "cli/pull_display.hpp"
-#include "cli/trial.hpp"
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 
@@ -26,6 +25,7 @@ constexpr auto answer_time = 15s;
 constexpr auto trial_time = 30s;
 constexpr auto pull_time = 30min;
 constexpr std::size_t most_tried = 3;
+constexpr int tried_code = 7;
 
 std::string own_text(const std::system_error& failure) {
   const auto* const own = dynamic_cast<const error*>(&failure);
@@ -56,20 +56,12 @@ task<finding> try_image(asio::io_context& io, docker_context_options options) {
     if (text.find("travels in frames") != text.npos) *is_framed = true;
   };
   context place = make_docker_context(io, std::move(options));
-  auto trying = try_place(std::move(place), command("exit 7"));
+  auto trying = try_place(std::move(place), command(fmt::format("exit {}", tried_code)));
   const auto tried = co_await std::move(trying);
   display->finish();
-  finding found{"containers", health::ok,
-                fmt::format("one of {} starts in {:.0f} ms, a shell in it in {:.1f} ms{}", image, tried->opening_ms,
-                            tried->warm_ms,
-                            *is_framed ? "; output travels in frames, since the daemon sees no socket of ours" : "")};
-  if (tried->first.status.reason() == end_reason::start_failed) {
-    found.detail = fmt::format("one of {} starts; it has no shell, only programs can be run", image);
-  } else if (tried->first.status.code() != 7 || tried->second.status.code() != 7) {
-    found.state = health::limited;
-    found.detail = fmt::format("a command in one of {}: {}", image, describe(tried->second.status));
-    found.cure = "berth doctor --image IMAGE with another image, such as busybox";
-  }
+  finding found = container_finding(image, *tried);
+  if (*is_framed && found.state == health::ok)
+    found.detail += "; output travels in frames, since the daemon sees no socket of ours";
   co_return found;
 }
 
@@ -131,6 +123,21 @@ finding daemon_finding(const daemon_report& report) {
   found.cure = report.is_rootless ? "cgroups 2, delegated to the user (systemd: Delegate=cpu memory pids)"
                                   : "a kernel with these cgroup controllers switched on";
   return found;
+}
+
+finding container_finding(const std::string& image, const trial& tried) {
+  const exit_status& first = tried.first.status;
+  if (first.reason() == end_reason::start_failed)
+    return {"containers", health::ok,
+            fmt::format("one of {} starts; it has no shell, only programs can be run", image)};
+  const auto is_right = [](const exit_status& status) { return status == exit_status::exited(tried_code); };
+  if (is_right(first) && is_right(tried.second.status))
+    return {"containers", health::ok,
+            fmt::format("one of {} starts in {:.0f} ms, a shell in it in {:.1f} ms", image, tried.opening_ms,
+                        tried.warm_ms)};
+  const exit_status& failed = is_right(first) ? tried.second.status : first;
+  return {"containers", health::limited, fmt::format("a command in one of {}: {}", image, describe(failed)),
+          "berth doctor --image IMAGE with another image, such as busybox"};
 }
 
 task<std::vector<finding>> examine_containers(asio::io_context& io, docker_context_options options) {

@@ -2,6 +2,7 @@
 /// What `berth doctor` finds out about containers.
 
 #include "cli/diagnosis.hpp"
+#include "cli/trial.hpp"
 #include "docker/daemon_report.hpp"
 
 #include <berth/docker_context.hpp>
@@ -9,6 +10,7 @@
 
 #include <asio/io_context.hpp>
 
+#include <string>
 #include <vector>
 
 namespace berth::cli {
@@ -19,5 +21,8 @@ task<std::vector<finding>> examine_containers(asio::io_context& io, docker_conte
 
 /// From what a daemon says of itself.
 finding daemon_finding(const daemon_report& report);
+
+/// From `exit 7`, twice, in a container of the image.
+finding container_finding(const std::string& image, const trial& tried);
 
 }  // namespace berth::cli

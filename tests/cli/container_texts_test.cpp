@@ -80,6 +80,22 @@ TEST_CASE("doctor: what a daemon says of itself") {
   CHECK(!found.cure.empty());
 }
 
+TEST_CASE("doctor: of the two commands in a container it tells the one that failed") {
+  trial tried;
+  tried.first.status = tried.second.status = exit_status::exited(7);
+  CHECK(container_finding("busybox", tried).state == health::ok);
+  tried.first.status = exit_status::lost("gone");
+  auto found = container_finding("busybox", tried);
+  CHECK(found.state == health::limited);
+  CHECK(found.detail == "a command in one of busybox: contact was lost: gone");
+  std::swap(tried.first, tried.second);
+  CHECK(container_finding("busybox", tried).detail == found.detail);
+  tried.first.status = exit_status::start_failed(127, "no shell");
+  found = container_finding("busybox", tried);
+  CHECK(found.state == health::ok);
+  CHECK(found.detail.find("no shell") != std::string::npos);
+}
+
 TEST_CASE("doctor: a host without a daemon is not broken") {
   const auto done = berth_ends({"doctor", "--docker-host", "unix:///nosuch/docker.sock"});
   CHECK(done.code == 0);
