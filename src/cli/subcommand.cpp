@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <termios.h>
 
 #include <cerrno>
 #include <cstring>
@@ -26,6 +27,12 @@ int write_whole(int fd, std::string_view bytes) {
     }
   }
   return 0;
+}
+
+/// A raw terminal does not begin a new line at its left edge by itself.
+bool is_raw(int fd) {
+  termios now{};
+  return ::tcgetattr(fd, &now) == 0 && (now.c_oflag & OPOST) == 0;
 }
 
 std::string one_line(std::string_view text) {
@@ -53,7 +60,8 @@ task<int> show_help(std::string_view text) { co_return print_text(text); }
 
 void print_error(std::string_view text) {
   // What cannot be written to standard error cannot be told anywhere.
-  write_whole(STDERR_FILENO, fmt::format("berth: {}\n", one_line(text)));
+  const bool raw = is_raw(STDERR_FILENO);
+  write_whole(STDERR_FILENO, fmt::format("{}berth: {}{}\n", raw ? "\r\n" : "", one_line(text), raw ? "\r" : ""));
 }
 
 void print_error(std::string_view subcommand, std::string_view text) {

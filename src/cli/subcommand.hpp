@@ -42,7 +42,7 @@ int print_text(std::string_view text, int fd = STDOUT_FILENO);
 task<int> show_help(std::string_view text);
 
 /// One line on standard error: "berth: TEXT", or "berth: SUBCOMMAND: TEXT". Line breaks and control characters in the text are
-/// shown as `?`, since it may hold what others wrote.
+/// shown as `?`, since it may hold what others wrote. In a raw terminal, whose cursor may be anywhere, it is a line of its own too.
 void print_error(std::string_view text);
 void print_error(std::string_view subcommand, std::string_view text);
 

@@ -4,6 +4,8 @@
 #include "cli/program.hpp"
 #include "cli/pull_display.hpp"
 
+#include <utility>
+
 using namespace berth;
 using namespace berth::cli;
 using berth::test::berth_ends;

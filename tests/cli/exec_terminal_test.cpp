@@ -18,6 +18,14 @@ TEST_CASE("terminal: control C is an INT for the command, and not the end of any
   CHECK(session.shows("got"));
 }
 
+TEST_CASE("terminal: what we say in a raw one is a line of its own") {
+  nothing_left guard;
+  terminal_session session("stty raw; printf prompt; \"$0\" exec --nosuch; printf next");
+  CHECK(session.shows("next"));
+  CAPTURE(session.screen());
+  CHECK(session.screen().find("prompt\r\nberth: exec: ") != std::string::npos);
+  CHECK(session.screen().find("\r\nnext") != std::string::npos);
+}
 TEST_CASE("terminal: lines reach the command, and control D ends its input") {
   nothing_left guard;
   terminal_session session("\"$0\" exec 'echo ready; cat; echo end'; echo code $?");
