@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -70,6 +71,12 @@ std::optional<std::uint16_t> port_in(std::string_view text) {
   const auto read = std::from_chars(text.data(), end, number);
   if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return number;
+}
+
+/// 127.0.0.1 or [::1], and no port behind.
+bool is_address(std::string_view text) {
+  if (text.starts_with('[')) return text.ends_with(']');
+  return text.find('.') != text.npos && text.find(':') == text.npos;
 }
 
 bool truth_of(const std::string& text, std::string_view value) {
@@ -170,7 +177,8 @@ docker_port port_of(const std::string& text) {
   const auto last = rest.rfind(':');
   const auto container = port_in(last == std::string::npos ? rest : rest.substr(last + 1));
   rest.resize(last == std::string::npos ? 0 : last);
-  // What is left: HOST, ADDRESS:HOST, ADDRESS: or [::1]:HOST.
+  // What is left: HOST, ADDRESS, ADDRESS:HOST or ADDRESS:; an address may be [::1].
+  if (is_address(rest)) rest += ':';
   const auto colon = rest.rfind(':');
   const std::string host = colon == std::string::npos ? rest : rest.substr(colon + 1);
   const auto number = host.empty() ? std::optional<std::uint16_t>(0) : port_in(host);
@@ -178,7 +186,8 @@ docker_port port_of(const std::string& text) {
   if (port.address.starts_with('[') && port.address.ends_with(']'))
     port.address = port.address.substr(1, port.address.size() - 2);
   if (!container || *container == 0 || !number || port.address.empty())
-    refuse("--publish", text, "write CONTAINER, HOST:CONTAINER or ADDRESS:HOST:CONTAINER, one port each");
+    refuse("--publish", text,
+           "write CONTAINER, HOST:CONTAINER, ADDRESS:CONTAINER or ADDRESS:HOST:CONTAINER, one port each");
   port.container = *container;
   port.host = *number;
   return port;

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace berth::cli {
@@ -20,7 +19,7 @@ docker_mount mount_of(const std::string& text);
 /// TARGET[:size=64m,ro] of --tmpfs.
 docker_mount tmpfs_of(const std::string& text);
 
-/// [ADDRESS:][HOST:]CONTAINER[/tcp] of --publish.
+/// [ADDRESS:][HOST:]CONTAINER[/tcp] of --publish. Without HOST the daemon chooses one.
 docker_port port_of(const std::string& text);
 
 /// NAME=VALUE of --label; NAME alone has an empty value.

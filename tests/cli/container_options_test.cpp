@@ -207,6 +207,11 @@ TEST_CASE("container specs: --publish") {
   CHECK(six.address == "::1");
   CHECK(six.host == 8080);
   CHECK(port_of("10.0.0.1::80").host == 0);
+  const auto chosen = port_of("10.0.0.1:80");
+  CHECK(chosen.address == "10.0.0.1");
+  CHECK(chosen.host == 0);
+  CHECK(chosen.container == 80);
+  CHECK(port_of("[::1]:80").address == "::1");
   for (const char* wrong : {"", "0", "x:80", "80/udp", "1-2:3-4", "70000", ":80:"}) {
     CAPTURE(wrong);
     CHECK(refusal(port_of, wrong).find("--publish ") == 0);
