@@ -4,8 +4,6 @@
 #include <berth/docker_context.hpp>
 
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>

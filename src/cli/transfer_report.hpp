@@ -4,7 +4,6 @@
 #include <berth/files.hpp>
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 namespace berth::cli {

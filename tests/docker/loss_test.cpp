@@ -3,8 +3,6 @@
 #include "support/running.hpp"
 #include "support/waiting.hpp"
 
-#include <berth/error.hpp>
-
 #include <doctest/doctest.h>
 
 using namespace berth;

@@ -1,7 +1,6 @@
 /// Problems that users of other clients have reported, tried in containers of a real daemon; docs/docker.md lists them.
 #include "docker/container.hpp"
 #include "docker/places.hpp"
-#include "support/running.hpp"
 #include "support/waiting.hpp"
 
 #include <berth/error.hpp>

@@ -4,15 +4,10 @@
 #include "docker/container.hpp"
 #include "docker/left_containers.hpp"
 #include "docker/real_daemon.hpp"
-#include "support/temp_dir.hpp"
-
-#include <berth/error.hpp>
 
 #include <doctest/doctest.h>
 
 #include <unistd.h>
-
-#include <filesystem>
 
 using namespace berth;
 using namespace berth::test;
