@@ -8,22 +8,32 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace berth::test {
 
-/// Those whose label says so; of all processes where the pid is 0.
-inline task<std::size_t> containers_of(asio::io_context& io, std::vector<daemon_address> daemon, std::int64_t pid) {
+/// Their ids, by the label that says whose they are; of all processes where the pid is 0.
+inline task<std::vector<std::string>> container_ids_of(asio::io_context& io, std::vector<daemon_address> daemon,
+                                                       std::int64_t pid) {
   auto connecting = docker_engine::connect(io.get_executor(), std::move(daemon));
   const auto engine = co_await std::move(connecting);
   const json all = co_await engine->ask("GET", "/containers/json?all=1");
-  std::size_t count = 0;
+  std::vector<std::string> found;
   for (const json& each : all.as_array()) {
     const std::string* label = each["Labels"]["berth.owner.pid"].if_string();
-    if (label != nullptr && (pid == 0 || *label == std::to_string(pid))) ++count;
+    if (label != nullptr && (pid == 0 || *label == std::to_string(pid))) found.push_back(each.at("Id").as_string());
   }
-  co_return count;
+  co_return found;
+}
+
+/// How many they are.
+inline task<std::size_t> containers_of(asio::io_context& io, std::vector<daemon_address> daemon, std::int64_t pid) {
+  auto looking = container_ids_of(io, std::move(daemon), pid);
+  const auto found = co_await std::move(looking);
+  co_return found.size();
 }
 
 /// Volumes of the daemon.

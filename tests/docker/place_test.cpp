@@ -1,19 +1,16 @@
 /// Containers as places, against a real daemon.
-#include "docker/docker_backend.hpp"
-#include "docker/engine.hpp"
-#include "docker/owner.hpp"
-#include "docker/real_daemon.hpp"
+#include "docker/places.hpp"
 #include "docker/socket_offer.hpp"
 #include "support/temp_dir.hpp"
-#include "support/waiting.hpp"
+#include "support/variable.hpp"
 
 #include <berth/context.hpp>
 #include <berth/error.hpp>
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 using namespace berth;
 using namespace berth::test;
@@ -21,29 +18,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-context container_place(asio::io_context& io, const std::vector<daemon_address>& daemon, bool try_socket,
-                        std::string image = "test/busybox:1") {
-  docker_context_options options;
+docker_context_options container_of_image(const std::vector<daemon_address>& daemon, std::string image) {
+  docker_context_options options = small_container(daemon.front().url);
   options.image = std::move(image);
-  options.host = daemon.front().url;
-  options.network = "none";
-  return context(io.get_executor(), make_docker_backend(io.get_executor(), std::move(options), try_socket));
-}
-
-/// How many containers this process has made and not removed.
-task<std::size_t> containers_left(asio::io_context& io, std::vector<daemon_address> daemon) {
-  const auto engine = co_await docker_engine::connect(io.get_executor(), daemon);
-  const json all = co_await engine->ask("GET", "/containers/json?all=1");
-  std::size_t count = 0;
-  for (const json& each : all.as_array()) {
-    const json& pid = each["Labels"]["berth.owner.pid"];
-    if (pid.is_string() && pid.as_string() == std::to_string(::getpid())) ++count;
-  }
-  co_return count;
+  return options;
 }
 
 task<void> try_place(asio::io_context& io, std::vector<daemon_address> daemon, bool try_socket) {
-  context place = container_place(io, daemon, try_socket);
+  context place = make_place(io, small_container(daemon.front().url), try_socket);
   const handle where = co_await place.spawn();
   CHECK(where.cwd() == "/workspace");
   const exec_result result = co_await place.exec(where, command("pwd; echo err >&2; exit 3"));
@@ -57,9 +39,9 @@ task<void> try_place(asio::io_context& io, std::vector<daemon_address> daemon, b
   CHECK(read == "bytes");
   const exec_result seen = co_await place.exec(where, command("cat /workspace/sub/file"));
   CHECK(seen.std_out == "bytes");
-  CHECK(co_await containers_left(io, daemon) == 1);
+  CHECK(co_await containers_of(io, daemon, ::getpid()) == 1);
   co_await place.destroy(where);
-  CHECK(co_await containers_left(io, daemon) == 0);
+  CHECK(co_await containers_of(io, daemon, ::getpid()) == 0);
 }
 
 }  // namespace
@@ -69,7 +51,7 @@ DOCKER_TEST("docker: a command in a container, its pipes handed over") { co_awai
 DOCKER_TEST("docker: a command in a container, over frames") { co_await try_place(io, daemon, false); }
 
 DOCKER_TEST("docker: an image without a shell runs programs") {
-  context place = container_place(io, daemon, true, "test/scratch:1");
+  context place = make_place(io, container_of_image(daemon, "test/scratch:1"), true);
   const handle where = co_await place.spawn();
   const exec_result good = co_await place.exec(where, argv("/busybox", "echo", "hi"));
   CHECK(good.std_out == "hi\n");
@@ -80,7 +62,7 @@ DOCKER_TEST("docker: an image without a shell runs programs") {
 }
 
 DOCKER_TEST("docker: an image of another architecture is refused before it runs") {
-  context place = container_place(io, daemon, true, "test/other-arch:1");
+  context place = make_place(io, container_of_image(daemon, "test/other-arch:1"), true);
   std::string message;
   try {
     co_await place.spawn();
@@ -89,24 +71,21 @@ DOCKER_TEST("docker: an image of another architecture is refused before it runs"
     message = failure.message();
   }
   CHECK(message.find("test/other-arch:1") != std::string::npos);
-  CHECK(co_await containers_left(io, daemon) == 0);
+  CHECK(co_await containers_of(io, daemon, ::getpid()) == 0);
 }
 
 DOCKER_TEST("docker: a context that goes without a destroy leaves no container") {
   {
-    context place = container_place(io, daemon, true);
+    context place = make_place(io, small_container(daemon.front().url), true);
     co_await place.spawn();
   }
-  for (int i = 0; i < 100 && co_await containers_left(io, daemon) != 0; ++i) co_await pause_for(100ms);
-  CHECK(co_await containers_left(io, daemon) == 0);
+  CHECK(co_await containers_left_of(io, daemon, ::getpid()) == 0);
 }
 
 DOCKER_TEST("docker: `docker cp` reaches the files of a container") {
-  docker_context_options options;
-  options.image = "test/busybox:1";
-  options.host = daemon.front().url;
+  docker_context_options options = small_container(daemon.front().url);
   options.name = "berth-cp-" + std::to_string(::getpid());
-  context place(io.get_executor(), make_docker_backend(io.get_executor(), options, true));
+  context place = make_place(io, options, true);
   const handle where = co_await place.spawn();
   co_await place.write_file(where, "file", "bytes");
   const auto engine = co_await docker_engine::connect(io.get_executor(), daemon);
@@ -119,7 +98,7 @@ DOCKER_TEST("docker: `docker cp` reaches the files of a container") {
 
 TEST_CASE("docker: the socket that a killed owner left is removed, that of a living one is not") {
   const temp_dir dir;
-  ::setenv("TMPDIR", dir.path().c_str(), 1);
+  const variable_is temporary("TMPDIR", dir.path().string());
   const auto left = dir.path() / "berth-socket-gone";
   std::filesystem::create_directory(left);
   write_whole_file(left / "s", "");
@@ -136,6 +115,5 @@ TEST_CASE("docker: the socket that a killed owner left is removed, that of a liv
     CHECK_FALSE(std::filesystem::exists(left));
     CHECK(std::filesystem::exists(fresh));
   }
-  ::unsetenv("TMPDIR");
   CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
 }

@@ -3,6 +3,7 @@
 
 #include "docker/docker_backend.hpp"
 #include "docker/engine.hpp"
+#include "docker/left_containers.hpp"
 #include "docker/owner.hpp"
 #include "docker/real_daemon.hpp"
 
@@ -39,14 +40,7 @@ inline context make_place(asio::io_context& io, docker_context_options options, 
 
 /// The containers that this process has made and not removed.
 inline task<std::vector<std::string>> containers_of_test(asio::io_context& io, std::vector<daemon_address> daemon) {
-  const auto engine = co_await docker_engine::connect(io.get_executor(), daemon);
-  const json all = co_await engine->ask("GET", "/containers/json?all=1");
-  std::vector<std::string> found;
-  for (const json& each : all.as_array()) {
-    const json& pid = each["Labels"]["berth.owner.pid"];
-    if (pid.is_string() && pid.as_string() == std::to_string(::getpid())) found.push_back(each.at("Id").as_string());
-  }
-  co_return found;
+  return container_ids_of(io, std::move(daemon), ::getpid());
 }
 
 }  // namespace berth::test
