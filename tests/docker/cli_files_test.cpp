@@ -45,10 +45,16 @@ DOCKER_TEST("cli in containers: files are written, read, listed, copied and remo
 
 DOCKER_TEST("cli in containers: a file that is not there is 1, a wrong place 125, and no container stays") {
   const temp_dir data;
-  const auto missing = berth_ends(in_data(daemon, "read", data, {"none"}));
+  program read(in_data(daemon, "read", data, {"none"}));
+  const auto missing = read.end();
   CHECK(missing.code == 1);
   CHECK(missing.err.find("'none'") != std::string::npos);
-  CHECK(berth_ends(in_data(daemon, "ls", data, {"--cwd", "sub"})).code == 125);
-  CHECK(berth_ends(in_data(daemon, "ls", data, {"--pull", "never", "--image", "test/none:1"})).code == 125);
-  co_return;
+  program wrong(in_data(daemon, "ls", data, {"--cwd", "sub"}));
+  CHECK(wrong.end().code == 125);
+  program none(in_data(daemon, "ls", data, {"--pull", "never", "--image", "test/none:1"}));
+  CHECK(none.end().code == 125);
+  for (const program* each : {&read, &wrong, &none}) {
+    auto counting = containers_of(io, daemon, each->pid());
+    CHECK(co_await std::move(counting) == 0);
+  }
 }
