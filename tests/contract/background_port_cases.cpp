@@ -38,7 +38,6 @@ task<void> finds_its_port(context& place, handle where) {
 }
 
 task<void> false_at_its_end(context& place, handle where) {
-  if (!place.can().lists_ports) co_return;
   background one = co_await place.exec_background(where, "sleep 0.2");
   const bool listens = co_await one.wait_for_port(1, 60s);
   CHECK_FALSE(listens);
@@ -50,7 +49,6 @@ task<void> false_at_its_end(context& place, handle where) {
 }
 
 task<void> found_in_what_it_left(context& place, handle where) {
-  if (!place.can().lists_ports) co_return;
   background one = co_await place.exec_background(where, std::string(listener) + " left >port; echo left");
   co_await one.wait();
   std::string said;
@@ -66,8 +64,8 @@ task<void> found_in_what_it_left(context& place, handle where) {
 
 constexpr contract_case background_port_table[] = {
     {"background: wait_for_port sees its own ports alone, or says that it cannot", finds_its_port, 60s},
-    {"background: wait_for_port gives false soon after its end", false_at_its_end, 60s},
-    {"background: wait_for_port sees what it left running", found_in_what_it_left, 60s},
+    {"background: wait_for_port gives false soon after its end", false_at_its_end, 60s, needs::lists_ports},
+    {"background: wait_for_port sees what it left running", found_in_what_it_left, 60s, needs::lists_ports},
 };
 
 }  // namespace

@@ -188,7 +188,6 @@ std::string shown(const std::vector<watch_event>& events) {
 }
 
 task<void> watching(context& place, handle where) {
-  if (!place.can().watches_files) co_return;
   watcher eyes = co_await place.watch(where, ".");
   co_await place.write_file(where, "f", "1");
   auto events = co_await eyes.next();
@@ -202,7 +201,6 @@ task<void> watching(context& place, handle where) {
 }
 
 task<void> watching_deep(context& place, handle where) {
-  if (!place.can().watches_files) co_return;
   co_await place.make_directory(where, "top/a");
   watcher eyes = co_await place.watch(where, "top", watch_options().recursive());
   co_await place.write_file(where, "top/a/f", "1");
@@ -222,7 +220,6 @@ task<void> watching_deep(context& place, handle where) {
 }
 
 task<void> watching_one(context& place, handle where) {
-  if (!place.can().watches_files) co_return;
   co_await place.write_file(where, "f", "1");
   watcher eyes = co_await place.watch(where, "f");
   co_await place.write_file(where, "other", "1");
@@ -239,7 +236,6 @@ task<int> next_events(watcher& eyes) {
 }
 
 task<void> watching_cancelled(context& place, handle where) {
-  if (!place.can().watches_files) co_return;
   watcher eyes = co_await place.watch(where, ".");
   running<int> waiting(place.get_executor(), next_events(eyes));
   co_await pause_for(20ms);
