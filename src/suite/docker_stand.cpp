@@ -2,8 +2,8 @@
 
 #include "docker/attach_frames.hpp"
 #include "docker/container.hpp"
+#include "docker/daemon_connect.hpp"
 #include "docker/docker_backend.hpp"
-#include "docker/surroundings.hpp"
 #include "suite/suite.hpp"
 
 #include <berth/error.hpp>
@@ -79,10 +79,7 @@ docker_stand::docker_stand(asio::io_context& its_io, shared_site its_site) : io(
 }
 
 task<std::shared_ptr<docker_engine>> connect_engine(asio::io_context& io) {
-  const docker_surroundings here = real_docker_surroundings();
-  auto candidates = find_daemons({}, here);
-  const std::string pinned = here.variable("DOCKER_API_VERSION").value_or("");
-  return docker_engine::connect(io.get_executor(), std::move(candidates), pinned);
+  return connect_daemon(io.get_executor(), daemon_choice());
 }
 
 task<std::string> find_bench_image(std::shared_ptr<docker_engine> engine, std::string wished) {
