@@ -1,6 +1,8 @@
 #include <berth/exit_status.hpp>
 
 #include <csignal>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace berth {
@@ -101,7 +103,10 @@ std::string describe(const exit_status& status) {
     line += "; ended by " + name + " (signal " + number + ")";
   }
   if (status.limit() != limit_kind::none) line += ", its limit of " + std::string(to_string(status.limit()));
-  if (!status.message().empty()) line += ": " + status.message();
+  std::string_view message = status.message();
+  constexpr std::string_view same = "lost: ";  // as whoever tells of a loss begins, for those who read the message alone
+  if (status.reason() == end_reason::lost && message.starts_with(same)) message.remove_prefix(same.size());
+  if (!message.empty()) line.append(": ").append(message);
   return line;
 }
 

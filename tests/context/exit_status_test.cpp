@@ -34,6 +34,7 @@ TEST_CASE("exit_status: described in one line") {
   CHECK(describe(exit_status(end_reason::oom_killed, 137, 9)) == "killed for want of memory");
   CHECK(describe(exit_status::start_failed(127, "exec: no such file")) == "could not be started: exec: no such file");
   CHECK(describe(exit_status::lost("reset")) == "contact was lost: reset");
+  CHECK(describe(exit_status::lost("lost: reset")) == "contact was lost: reset");
 }
 
 TEST_CASE("exit_status: a reason has a word") {
