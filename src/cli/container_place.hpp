@@ -14,7 +14,7 @@
 namespace berth::cli {
 
 /// Tells pulls by the display, if one is given, and warnings in the subcommand's name. Throws errc::invalid_argument.
-context make_container_context(asio::io_context& io, docker_context_options options, std::string_view subcommand,
-                               std::shared_ptr<pull_display> display);
+docker_context make_container_context(asio::io_context& io, docker_context_options options, std::string_view subcommand,
+                                      std::shared_ptr<pull_display> display);
 
 }  // namespace berth::cli

@@ -1,5 +1,6 @@
 #include "cli/exec_command.hpp"
 
+#include "cli/chosen_ports.hpp"
 #include "cli/command_run.hpp"
 #include "cli/container_place.hpp"
 #include "cli/exec_options.hpp"
@@ -63,23 +64,32 @@ pull_listeners listeners_for(asio::io_context& io, const exec_options& given) {
   return found;
 }
 
-context place_for(asio::io_context& io, const exec_options& given, const pull_listeners& listeners) {
-  if (!given.container) return make_process_context(io, context_options(given));
+std::optional<docker_context> container_for(asio::io_context& io, const exec_options& given,
+                                            const pull_listeners& listeners) {
+  if (!given.container) return std::nullopt;
   docker_context_options options = *given.container;
   if (listeners.events) options.on_pull = [to = listeners.events](const pull_progress& now) { to->tell(now); };
   return make_container_context(io, std::move(options), "exec", listeners.display);
 }
 
+context place_for(asio::io_context& io, const exec_options& given, const std::optional<docker_context>& container) {
+  if (container) return *container;
+  return make_process_context(io, context_options(given));
+}
+
 /// Everything of one `berth exec`; shared by the coroutines that run beside each other.
 struct exec_run : command_run {
-  exec_run(asio::io_context& io, exec_options given, pull_listeners told)
-      : command_run(io, place_for(io, given, told)),
+  exec_run(asio::io_context& io, exec_options given, pull_listeners told, std::optional<docker_context> its_container)
+      : command_run(io, place_for(io, given, its_container)),
         options(std::move(given)),
+        container(std::move(its_container)),
         pulls(std::move(told)),
         pulls_written(io.get_executor()),
         err(io.get_executor(), STDERR_FILENO, standard_stream::direction::out) {}
 
   exec_options options;
+  std::optional<docker_context> container;  ///< `place`, where it is one
+  std::vector<docker_port> ports;           ///< that were left to the daemon to choose
   pull_listeners pulls;
   event pulls_written;
   standard_stream err;
@@ -134,7 +144,7 @@ task<std::error_code> run_command(std::shared_ptr<exec_run> run) {
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
   run->running.emplace(std::move(started));
   if (has_begun(*run)) {
-    auto line = run->events.start(run->running->pid());
+    auto line = run->events.start(run->running->pid(), run->ports);
     const auto failure = co_await write_event(run, std::move(line));
     if (failure) co_return failure;
     run->group.spawn(pump_stdin(*run->running));
@@ -169,6 +179,10 @@ task<void> spawn_place(std::shared_ptr<exec_run> run) {
   auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   if (run->pulls.display) run->pulls.display->finish();
+  if (!run->container) co_return;
+  auto asking = chosen_ports(*run->container, *run->where, run->options.container->ports);
+  run->ports = co_await std::move(asking);
+  if (!run->options.json) tell_ports("exec", run->ports);
 }
 
 /// The place, and all that was told of a pull.
@@ -240,7 +254,8 @@ task<void> pass_signals_on(std::shared_ptr<exec_run> run) {
 
 task<int> run_exec(asio::io_context& io, exec_options options) {
   auto listeners = listeners_for(io, options);
-  const auto run = std::make_shared<exec_run>(io, std::move(options), std::move(listeners));
+  auto container = container_for(io, options, listeners);
+  const auto run = std::make_shared<exec_run>(io, std::move(options), std::move(listeners), std::move(container));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP});
   auto running = run_beside(run, work(run), pass_signals_on(run));
   const auto failure = co_await failure_of(std::move(running));

@@ -23,6 +23,13 @@ json_array survivor_list(const std::vector<survivor>& survivors) {
   return list;
 }
 
+json_array port_list(const std::vector<docker_port>& ports) {
+  json_array list;
+  for (const auto& one : ports)
+    list.push_back(json_object{{"container", one.container}, {"host", one.host}, {"address", one.address}});
+  return list;
+}
+
 json denied_member(const std::optional<denial>& denied) {
   if (!denied) return nullptr;
   return json_object{{"kind", to_string(denied->kind)}, {"path", to_text(denied->path)}, {"line", denied->line}};
@@ -43,7 +50,11 @@ std::string json_events::pull(const pull_progress& now) {
   });
 }
 
-std::string json_events::start(std::int64_t pid) const { return line_of({{"type", "start"}, {"pid", pid}}); }
+std::string json_events::start(std::int64_t pid, const std::vector<docker_port>& chosen_ports) const {
+  json_object event{{"type", "start"}, {"pid", pid}};
+  if (!chosen_ports.empty()) event.append("ports", port_list(chosen_ports));
+  return line_of(std::move(event));
+}
 
 std::string json_events::output(const chunk& piece) {
   auto& stream = piece.stream() == output_stream::std_out ? out_ : err_;

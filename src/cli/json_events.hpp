@@ -35,7 +35,8 @@ class json_events {
   /// A step of the pull of an image.
   static std::string pull(const pull_progress& now);
 
-  std::string start(std::int64_t pid) const;
+  /// The ports are told where there are any.
+  std::string start(std::int64_t pid, const std::vector<docker_port>& chosen_ports) const;
 
   /// Text where the bytes are UTF-8, else base64. A character that is not whole yet waits for the next piece, so this may be
   /// empty.

@@ -1,5 +1,6 @@
 #include "cli/shell_command.hpp"
 
+#include "cli/chosen_ports.hpp"
 #include "cli/command_run.hpp"
 #include "cli/container_place.hpp"
 #include "cli/exec_report.hpp"
@@ -20,6 +21,7 @@
 #include <csignal>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -42,20 +44,29 @@ process_context_options context_options(const shell_options& given) {
   return options;
 }
 
-context place_for(asio::io_context& io, const shell_options& given, std::shared_ptr<pull_display> pulls) {
-  if (!given.container) return make_process_context(io, context_options(given));
+std::optional<docker_context> container_for(asio::io_context& io, const shell_options& given,
+                                            std::shared_ptr<pull_display> pulls) {
+  if (!given.container) return std::nullopt;
   return make_container_context(io, *given.container, "shell", std::move(pulls));
+}
+
+context place_for(asio::io_context& io, const shell_options& given, const std::optional<docker_context>& container) {
+  if (container) return *container;
+  return make_process_context(io, context_options(given));
 }
 
 /// Everything of one `berth shell`; shared by the coroutines that run beside each other.
 struct shell_run : command_run {
-  shell_run(asio::io_context& io, shell_options given, std::shared_ptr<pull_display> display)
-      : command_run(io, place_for(io, given, display)),
+  shell_run(asio::io_context& io, shell_options given, std::shared_ptr<pull_display> display,
+            std::optional<docker_context> its_container)
+      : command_run(io, place_for(io, given, its_container)),
         options(std::move(given)),
+        container(std::move(its_container)),
         pulls(std::move(display)),
         terminal(STDIN_FILENO) {}
 
   shell_options options;
+  std::optional<docker_context> container;  ///< `place`, where it is one
   std::shared_ptr<pull_display> pulls;
   raw_terminal terminal;
   int ended_by = 0;  // the signal for which we end the shell
@@ -149,7 +160,12 @@ task<void> run_shell_inside(std::shared_ptr<shell_run> run) {
   auto where = co_await run->place.spawn(std::move(at));
   run->where = std::move(where);
   run->pulls->finish();
-  if (run->options.container) take_terminal(*run);
+  if (run->container) {
+    auto asking = chosen_ports(*run->container, *run->where, run->options.container->ports);
+    const auto chosen = co_await std::move(asking);
+    tell_ports("shell", chosen);
+    take_terminal(*run);
+  }
   auto what = make_shell(run->options, size_of_terminal(STDOUT_FILENO));
   auto started = co_await run->place.exec_stream(*run->where, std::move(what));
   run->running.emplace(std::move(started));
@@ -226,7 +242,9 @@ task<int> run_shell(asio::io_context& io, shell_options options) {
   require_terminal();
   wait_for_foreground();
   warn_of_idle(options);
-  const auto run = std::make_shared<shell_run>(io, std::move(options), std::make_shared<pull_display>("shell"));
+  auto display = std::make_shared<pull_display>("shell");
+  auto container = container_for(io, options, display);
+  const auto run = std::make_shared<shell_run>(io, std::move(options), std::move(display), std::move(container));
   listen_for(run->signals, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH});
   // A pull takes its time, and control C shall end it: in a container the keys are ours until it is there.
   if (!run->options.container) take_terminal(*run);

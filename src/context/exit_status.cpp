@@ -104,7 +104,8 @@ std::string describe(const exit_status& status) {
   }
   if (status.limit() != limit_kind::none) line += ", its limit of " + std::string(to_string(status.limit()));
   std::string_view message = status.message();
-  constexpr std::string_view same = "lost: ";  // as whoever tells of a loss begins, for those who read the message alone
+  constexpr std::string_view same =
+      "lost: ";  // as whoever tells of a loss begins, for those who read the message alone
   if (status.reason() == end_reason::lost && message.starts_with(same)) message.remove_prefix(same.size());
   if (!message.empty()) line.append(": ").append(message);
   return line;

@@ -156,6 +156,28 @@ DOCKER_TEST("cli in containers: events are those of this host") {
   co_return;
 }
 
+DOCKER_TEST("cli in containers: a port that the daemon chose is told") {
+  const words serves{"exec", "--image", "test/busybox:1", "--docker-host", daemon.front().url, "-p", "8080"};
+  words told = serves;
+  told.emplace_back("true");
+  const auto done = berth_ends(told);
+  CHECK(done.code == 0);
+  CAPTURE(done.err);
+  CHECK(done.err.find("berth: exec: port 8080 of the container is 127.0.0.1:") == 0);
+  CHECK(count_lines(done.err) == 1);
+  words as_events = serves;
+  as_events.insert(as_events.end(), {"--json", "true"});
+  const auto events = berth_ends(as_events);
+  CHECK(events.err == "");
+  const auto first = lines_of(events.out).at(0);
+  REQUIRE(first["ports"].is_array());
+  CHECK(first["ports"].as_array().size() == 1);
+  CHECK(first["ports"].as_array()[0]["container"].as_int() == 8080);
+  CHECK(first["ports"].as_array()[0]["host"].as_int() > 0);
+  CHECK(first["ports"].as_array()[0]["address"].as_string() == "127.0.0.1");
+  co_return;
+}
+
 DOCKER_TEST("cli in containers: a deadline and an interrupt end the command, and the container goes") {
   program late(in_busybox(daemon, "exec", {"--timeout", "300ms", "sleep 100"}));
   const auto timed_out = late.end();
