@@ -1,6 +1,7 @@
 #include "core/blocking.hpp"
 
 #include "core/event.hpp"
+#include "core/signal_mask.hpp"
 
 #include <asio/error.hpp>
 #include <asio/post.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -17,21 +17,6 @@
 
 namespace berth {
 namespace {
-
-class all_signals_blocked {
- public:
-  all_signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  all_signals_blocked(const all_signals_blocked&) = delete;
-  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
-  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 // A job goes from queued to begun to over, or from queued to withdrawn.
 enum class phase { queued, begun, over, withdrawn };

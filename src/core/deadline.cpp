@@ -44,7 +44,7 @@ task<bool> outlast(task_group& group, clock::time_point deadline) {
 
 }  // namespace
 
-task<void> with_deadline(task<void> work, clock::duration time) {
+task<bool> ends_within(task<void> work, clock::duration time) {
   const bool throws = co_await asio::this_coro::throw_if_cancelled();
   task_group group(co_await asio::this_coro::executor);
   auto done = std::make_shared<bool>(false);
@@ -62,10 +62,15 @@ task<void> with_deadline(task<void> work, clock::duration time) {
     (void)co_await outlast(group, clock::time_point::max());
     co_await asio::this_coro::throw_if_cancelled(throws);
   }
-  if (*done) co_return;
-  if (!ended && !cancelled) throw error(errc::timeout, "deadline passed");
+  if (*done) co_return true;
+  if (!ended && !cancelled) co_return false;
   group.throw_failure();
   throw std::system_error(make_error_code(asio::error::operation_aborted));
+}
+
+task<void> with_deadline(task<void> work, clock::duration time) {
+  const bool ended = co_await ends_within(std::move(work), time);
+  if (!ended) throw error(errc::timeout, "deadline passed");
 }
 
 task<void> with_patience(task<void> work, clock::duration patience) {

@@ -18,6 +18,10 @@ namespace berth {
 /// A result that the work gives in spite of that is returned, not lost. Its own error comes at once.
 task<void> with_deadline(task<void> work, std::chrono::steady_clock::duration time);
 
+/// The same, for who has to know whose timeout it is: false when the time has passed. What the work throws comes as it
+/// is, a timeout of its own too.
+task<bool> ends_within(task<void> work, std::chrono::steady_clock::duration time);
+
 template <class T>
 task<void> keep_result(task<T> work, std::shared_ptr<std::optional<T>> result) {
   result->emplace(co_await std::move(work));

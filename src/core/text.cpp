@@ -129,6 +129,12 @@ bool is_utf8(std::string_view bytes) noexcept {
   return true;
 }
 
+std::string_view trimmed(std::string_view text, std::string_view blanks) noexcept {
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
 std::string utf8_stream::feed(std::string_view bytes) {
   std::string text = std::exchange(kept_, {});
   text += bytes;

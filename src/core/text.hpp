@@ -1,5 +1,5 @@
 #pragma once
-// Text: UTF-8 boundaries, shell quoting, base64, durations.
+// Text: UTF-8 boundaries, blanks, shell quoting, base64, durations.
 
 #include <chrono>
 #include <cstddef>
@@ -35,6 +35,9 @@ class utf8_stream {
  private:
   std::string kept_;
 };
+
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t") noexcept;
 
 /// One word for a POSIX shell, quoted if it needs it. Throws invalid_argument for a NUL, which no shell can carry.
 std::string shell_quote(std::string_view word);

@@ -74,6 +74,15 @@ sockaddr_un address_of(const std::string& path, socklen_t& size) {
   return address;
 }
 
+/// What the lookup says itself is kept: that it could not be done is not that there is no address.
+std::string lookup_failure(const std::string& name, const std::system_error& failed) {
+  const bool none = failed.code() == asio::error::host_not_found || failed.code() == asio::error::no_data;
+  std::string text = fmt::format("the name {} {}", name, none ? "has no address" : "could not be looked up");
+  const auto* told = dynamic_cast<const error*>(&failed);
+  if (told != nullptr && !told->message().empty()) text += ": " + told->message();
+  return text;
+}
+
 class closed_at_end {
  public:
   explicit closed_at_end(int fd) : fd_(fd) {}
@@ -107,7 +116,7 @@ task<std::vector<asio::ip::address>> addresses_of(url host, connect_options opti
     co_return co_await look_up(name, options.lookup);
   } catch (const std::system_error& failed) {
     if (is_cancelled(failed.code())) throw;
-    throw http_error(phase::resolve, false, failed.code(), fmt::format("the name {} has no address", name));
+    throw http_error(phase::resolve, false, failed.code(), lookup_failure(name, failed));
   }
 }
 

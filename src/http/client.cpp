@@ -49,17 +49,12 @@ task<void> bounded(task<void> work, milliseconds timeout, progress_ptr progress,
     co_await std::move(work);
     co_return;
   }
-  auto within = with_deadline(std::move(work), timeout);
-  try {
-    co_await std::move(within);
-  } catch (const http_error&) {
-    throw;
-  } catch (const error& failed) {
-    if (failed.code() != errc::timeout) throw;
-    throw http_error(
-        progress->at, progress->may_have_arrived, errc::timeout,
-        fmt::format("{}: no response within {} ms, in phase {}", shown, timeout.count(), to_string(progress->at)));
-  }
+  auto within = ends_within(std::move(work), timeout);
+  const bool ended = co_await std::move(within);
+  if (ended) co_return;
+  throw http_error(
+      progress->at, progress->may_have_arrived, errc::timeout,
+      fmt::format("{}: no response within {} ms, in phase {}", shown, timeout.count(), to_string(progress->at)));
 }
 
 }  // namespace
@@ -185,7 +180,8 @@ task<exchange_ptr> client::state::exchange_once(std::shared_ptr<state> self, std
 
 task<exchange_ptr> client::state::follow(std::shared_ptr<state> self, std::shared_ptr<request> what,
                                          progress_ptr progress) {
-  const bool may_follow = what->method() == "GET" || what->method() == "HEAD";
+  const bool reads = what->method() == "GET" || what->method() == "HEAD";
+  const bool may_follow = reads && what->framing().how == body_framing::kind::none;
   for (std::size_t followed = 0;; ++followed) {
     auto one = co_await exchange_once(self, what, progress);
     if (!may_follow || what->redirects() == 0 || !is_redirect(one->head())) co_return one;

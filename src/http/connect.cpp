@@ -45,8 +45,9 @@ task<void> tunnel(stream_ptr stream, url to, url proxy) {
   head.fields.add("Host", head.target);
   if (const auto account = proxy_authorization(proxy)) head.fields.add("Proxy-Authorization", *account);
   const auto shown = proxy.authority();
+  std::string bytes = write_head(head, body_framing());
   try {
-    co_await stream->write(write_head(head, body_framing()));
+    co_await stream->write(std::move(bytes));
     co_await read_answer(stream, shown);
   } catch (const http_error& failed) {
     throw http_error(phase::connect, false, failed.code(), failed.message(), failed.remote());

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -80,14 +81,11 @@ task<void> exchange::send(std::shared_ptr<exchange> self, outgoing what) {
 task<bool> exchange::wants_body(std::shared_ptr<exchange> self) {
   const auto until = clock::now() + continue_patience;
   while (clock::now() < until) {
-    auto waiting = with_deadline(next_event(self), until - clock::now());
-    try {
-      const event found = co_await std::move(waiting);
-      self->has_final_ = found == event::head;
-    } catch (const error& failed) {
-      if (failed.code() != errc::timeout) throw;
-      co_return true;
-    }
+    const auto found = std::make_shared<std::optional<event>>();
+    auto waiting = ends_within(keep_result(next_event(self), found), until - clock::now());
+    const bool answered = co_await std::move(waiting);
+    if (!answered) co_return true;
+    self->has_final_ = *found == event::head;
     if (self->has_final_) co_return false;
     if (self->head().status == 100) co_return true;
   }
@@ -131,9 +129,9 @@ task<void> exchange::receive(std::shared_ptr<exchange> self) {
     const auto& upload = self->upload_;
     if (upload && upload->source_failure) std::rethrow_exception(upload->source_failure);
     if (is_cancelled(failed.code())) throw;
-    if (dynamic_cast<const http_error*>(&failed) != nullptr) throw;
     if (upload && upload->write_failure)
       self->fail(phase::write, upload->write_failure, "the connection broke while the request was sent");
+    if (dynamic_cast<const http_error*>(&failed) != nullptr) throw;
     self->fail(phase::read, failed.code(), "the connection broke before the response was complete");
   }
 }
@@ -143,19 +141,14 @@ bool exchange::is_streaming() const noexcept { return has_final_ || (upload_ && 
 
 task<std::size_t> exchange::read_within_idle(std::shared_ptr<exchange> self) {
   const std::span<char> into(self->buffer_);
-  auto last = clock::now();
   while (self->idle_ != 0ms && self->is_streaming()) {
-    const auto left = last + self->idle_ - clock::now();
-    auto reading = with_deadline(self->lease_.stream()->read(into), left);
-    try {
-      co_return co_await std::move(reading);
-    } catch (const error& failed) {
-      if (dynamic_cast<const http_error*>(&failed) != nullptr || failed.code() != errc::timeout) throw;
-    }
-    if (!self->is_streaming()) break;
-    if (!self->upload_ || self->upload_->last <= last)
+    const std::uint64_t written = self->lease_.stream()->written();
+    const auto got = std::make_shared<std::optional<std::size_t>>();
+    auto reading = ends_within(keep_result(self->lease_.stream()->read(into), got), self->idle_);
+    const bool ended = co_await std::move(reading);
+    if (ended) co_return **got;
+    if (self->is_streaming() && self->lease_.stream()->written() == written)
       self->fail(phase::read, errc::timeout, fmt::format("no byte for {} ms", self->idle_.count()));
-    last = self->upload_->last;
   }
   co_return co_await self->lease_.stream()->read(into);
 }

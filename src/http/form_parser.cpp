@@ -1,5 +1,7 @@
 #include "http/form_parser.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -7,12 +9,6 @@ namespace berth::http {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 /// Takes `; name=value` or `; name="value"` off the front; false at the end, or at what is none.
 bool take_parameter(std::string_view& text, std::string_view& name, std::string& value) {

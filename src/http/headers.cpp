@@ -1,6 +1,7 @@
 #include "http/headers.hpp"
 
 #include "berth/error.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,12 +14,6 @@ char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c 
 bool is_token_sign(char c) noexcept {
   if ((c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z')) return true;
   return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 bool is_value(std::string_view text) noexcept {
@@ -63,10 +58,6 @@ headers& headers::set(std::string_view name, std::string_view value) {
   return *this;
 }
 
-void headers::remove(std::string_view name) {
-  std::erase_if(fields_, [&](const header_field& each) { return same_text(each.name, name); });
-}
-
 void headers::append(std::string name, std::string value) {
   fields_.push_back(header_field{std::move(name), std::move(value)});
 }
@@ -81,18 +72,6 @@ std::optional<std::string_view> headers::find(std::string_view name) const noexc
 std::size_t headers::count(std::string_view name) const noexcept {
   return static_cast<std::size_t>(
       std::count_if(begin(), end(), [&](const header_field& each) { return same_text(each.name, name); }));
-}
-
-bool headers::has_token(std::string_view name, std::string_view word) const noexcept {
-  for (const auto& each : fields_) {
-    if (!same_text(each.name, name)) continue;
-    for (std::string_view rest = each.value; !rest.empty();) {
-      const auto comma = rest.find(',');
-      if (same_text(trimmed(rest.substr(0, comma)), word)) return true;
-      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    }
-  }
-  return false;
 }
 
 }  // namespace berth::http

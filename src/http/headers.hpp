@@ -12,8 +12,6 @@ namespace berth::http {
 struct header_field {
   std::string name;
   std::string value;
-
-  bool operator==(const header_field&) const = default;
 };
 
 /// Are they the same but for the case of ASCII letters?
@@ -31,7 +29,6 @@ class headers {
   headers& add(std::string_view name, std::string_view value);
   /// Replaces every field of that name by one.
   headers& set(std::string_view name, std::string_view value);
-  void remove(std::string_view name);
   /// Appends what a parser has checked.
   void append(std::string name, std::string value);
 
@@ -39,15 +36,11 @@ class headers {
   std::optional<std::string_view> find(std::string_view name) const noexcept;
   bool has(std::string_view name) const noexcept { return find(name).has_value(); }
   std::size_t count(std::string_view name) const noexcept;
-  /// Is the word in one of the comma separated lists of that name, whatever its case?
-  bool has_token(std::string_view name, std::string_view word) const noexcept;
 
   bool empty() const noexcept { return fields_.empty(); }
   std::size_t size() const noexcept { return fields_.size(); }
   auto begin() const noexcept { return fields_.begin(); }
   auto end() const noexcept { return fields_.end(); }
-
-  bool operator==(const headers&) const = default;
 
  private:
   std::vector<header_field> fields_;

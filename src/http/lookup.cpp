@@ -2,6 +2,7 @@
 
 #include "berth/error.hpp"
 #include "core/compat.hpp"
+#include "core/signal_mask.hpp"
 #include "core/syscall.hpp"
 
 #include <asio/error.hpp>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +24,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -35,6 +36,19 @@ using addresses = std::vector<asio::ip::address>;
 
 constexpr int most_at_once = 32;
 std::atomic<int> running{0};
+
+/// One of the lookups that may run at once.
+class running_lookup {
+ public:
+  running_lookup() {
+    if (running.fetch_add(1) < most_at_once) return;
+    running.fetch_sub(1);
+    throw error(errc::resource_exhausted, "too many name lookups hang");
+  }
+  running_lookup(const running_lookup&) = delete;
+  running_lookup& operator=(const running_lookup&) = delete;
+  ~running_lookup() { running.fetch_sub(1); }
+};
 
 /// What the thread and the one who waits share.
 struct question {
@@ -52,49 +66,28 @@ struct question {
     } catch (...) {
       failure = std::current_exception();
     }
+    counted.reset();
     answered.store(true, std::memory_order_release);
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(done, &one, sizeof one);
-    running.fetch_sub(1);
   }
 
   const std::string name;
   const name_lookup lookup;
   const int done;
+  std::optional<running_lookup> counted;  // from its start to its answer
   addresses found;
   std::exception_ptr failure;
   std::atomic<bool> answered{false};
 };
 
-/// A thread that takes none of the host program's signals.
-void start_thread(std::shared_ptr<question> about) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([about = std::move(about)]() mutable {
-      about->answer();
-      about.reset();
-    }).detach();
-  } catch (const std::system_error&) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
 void begin(const std::shared_ptr<question>& about) {
-  if (running.fetch_add(1) >= most_at_once) {
-    running.fetch_sub(1);
-    throw error(errc::resource_exhausted, "too many name lookups hang");
-  }
-  try {
-    start_thread(about);
-  } catch (const std::system_error&) {
-    running.fetch_sub(1);
-    throw;
-  }
+  about->counted.emplace();
+  const all_signals_blocked blocked;
+  std::thread([own = about]() mutable {
+    own->answer();
+    own.reset();
+  }).detach();
 }
 
 std::error_code lookup_error(int code) {

@@ -26,7 +26,6 @@ struct response_head {
   headers fields = {};
 
   bool is_success() const noexcept { return status >= 200 && status <= 299; }
-  bool operator==(const response_head&) const = default;
 };
 
 /// GET, HEAD, OPTIONS, TRACE: to do it twice is to do it once.

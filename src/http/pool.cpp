@@ -173,14 +173,10 @@ connection_lease& connection_lease::operator=(connection_lease&& other) noexcept
 
 connection_lease::~connection_lease() { end(); }
 
-void connection_lease::drop() noexcept {
+void connection_lease::end() noexcept {
   if (stream_) stream_->close();
   stream_ = nullptr;
   reused_ = false;
-}
-
-void connection_lease::end() noexcept {
-  drop();
   leave_pool();
 }
 

@@ -40,8 +40,6 @@ class connection_lease {
     stream_ = std::move(fresh);
     reused_ = false;
   }
-  /// Closes the connection, and keeps the right to another.
-  void drop() noexcept;
   /// For the next one to use: only after a whole response that allows it.
   void give_back();
   /// The pool no longer counts the connection, and never gets it back.

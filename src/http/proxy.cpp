@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 namespace berth::http {
 namespace {
@@ -21,17 +22,24 @@ std::optional<std::string> variable(const char* name) {
   return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
+struct named_value {
+  const char* name;
+  std::string value;
+};
+
 /// The first of the variables that is there and not empty.
-std::optional<std::string> first_of(const proxy_rules::environment& variables,
+std::optional<named_value> first_of(const proxy_rules::environment& variables,
                                     std::initializer_list<const char*> names) {
   for (const char* name : names) {
     auto value = variables(name);
-    if (value && !value->empty()) return value;
+    if (value && !value->empty()) return named_value{name, std::move(*value)};
   }
   return std::nullopt;
 }
 
-url parse_proxy(std::string text, const char* name) {
+url parse_proxy(const named_value& from) {
+  const char* name = from.name;
+  std::string text = from.value;
   if (text.starts_with("socks"))
     throw error(errc::unsupported, fmt::format("{}: socks proxies are not supported", name));
   if (text.find("://") == std::string::npos) text.insert(0, "http://");
@@ -67,12 +75,6 @@ bool is_in_network(const asio::ip::address& address, const std::string& network)
   return asio::ip::network_v6(address.to_v6(), net.prefix_length()).canonical() == net.canonical();
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
 proxy_rules::proxy_rules(const url& for_all, std::string_view no_proxy) : http_(for_all), https_(for_all) {
@@ -86,9 +88,9 @@ proxy_rules proxy_rules::from(const environment& variables) {
   if (!http && !cgi) http = first_of(variables, {"HTTP_PROXY"});
   auto https = first_of(variables, {"https_proxy", "HTTPS_PROXY"});
   const auto all = first_of(variables, {"all_proxy", "ALL_PROXY"});
-  if (http || all) rules.http_ = parse_proxy(http ? *http : *all, http ? "http_proxy" : "all_proxy");
-  if (https || all) rules.https_ = parse_proxy(https ? *https : *all, https ? "https_proxy" : "all_proxy");
-  rules.read_exceptions(first_of(variables, {"no_proxy", "NO_PROXY"}).value_or(""));
+  if (http || all) rules.http_ = parse_proxy(http ? *http : *all);
+  if (https || all) rules.https_ = parse_proxy(https ? *https : *all);
+  if (const auto none = first_of(variables, {"no_proxy", "NO_PROXY"})) rules.read_exceptions(none->value);
   return rules;
 }
 

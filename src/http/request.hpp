@@ -41,7 +41,7 @@ class request {
     timeout_ = time;
     return *this;
   }
-  /// The longest time without a byte in either direction while a body streams. Default: 60 s. Zero: none, for what is silent by its
+  /// The longest time without a byte in either direction while a body streams, noticed within twice of it. Default: 60 s. Zero: none, for what is silent by its
   /// nature. Off after an upgrade.
   request& idle_timeout(milliseconds time) & {
     idle_timeout_ = time;
@@ -52,7 +52,7 @@ class request {
     body_limit_ = bytes;
     return *this;
   }
-  /// Redirects that are followed: of GET and HEAD only, never from https to http. To another origin only harmless fields go along: no
+  /// Redirects that are followed: of GET and HEAD without a body only, never from https to http. To another origin only harmless fields go along: no
   /// credentials. Default: 10; 0: a redirect is a response as any other.
   request& redirects(std::size_t most) & {
     redirects_ = most;
@@ -119,7 +119,6 @@ class response {
   const response_head& head() const noexcept { return head_; }
   const headers& fields() const noexcept { return head_.fields; }
   const std::string& body() const noexcept { return body_; }
-  std::string take_body() noexcept { return std::move(body_); }
   const headers& trailers() const noexcept { return trailers_; }
 
  private:

@@ -194,8 +194,6 @@ response_reader::event response_reader::state::step() {
 
 response_reader::response_reader(std::string_view method, reader_limits limits)
     : state_(std::make_unique<state>(method, limits)) {}
-response_reader::response_reader(response_reader&&) noexcept = default;
-response_reader& response_reader::operator=(response_reader&&) noexcept = default;
 response_reader::~response_reader() = default;
 
 void response_reader::feed(std::string_view bytes) {

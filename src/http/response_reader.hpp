@@ -36,8 +36,6 @@ class response_reader {
 
   /// The method decides whether a body follows: none for HEAD, nor for a CONNECT that succeeds.
   explicit response_reader(std::string_view method, reader_limits limits = {});
-  response_reader(response_reader&&) noexcept;
-  response_reader& operator=(response_reader&&) noexcept;
   ~response_reader();
 
   void feed(std::string_view bytes);

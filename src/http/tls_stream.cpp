@@ -22,15 +22,16 @@ namespace berth::http {
 namespace {
 
 constexpr std::size_t record = 16 * 1024;
-constexpr std::size_t most_at_once = 8 * record;
+constexpr std::size_t most_at_once = 4 * record;  // what is written counts as such by so much
 
 class tls_stream final : public byte_stream, public std::enable_shared_from_this<tls_stream> {
  public:
   tls_stream(const asio::any_io_executor& executor, stream_ptr lower, ssl_ptr ssl, std::string host)
       : lower_(std::move(lower)), ssl_(std::move(ssl)), host_(std::move(host)), flushed_(executor) {
-    BIO* in = BIO_new(BIO_s_mem());
-    BIO* out = BIO_new(BIO_s_mem());
-    SSL_set_bio(ssl_.get(), in, out);
+    bio_ptr in(BIO_new(BIO_s_mem()));
+    bio_ptr out(BIO_new(BIO_s_mem()));
+    if (!in || !out) throw http_error(phase::tls, false, errc::resource_exhausted, "TLS: " + openssl_reason());
+    SSL_set_bio(ssl_.get(), in.release(), out.release());
     SSL_set_connect_state(ssl_.get());
   }
 
@@ -193,15 +194,17 @@ class tls_connector {
     if (!ssl) throw http_error(phase::tls, false, errc::resource_exhausted, "TLS: " + openssl_reason());
     const std::string& asked = from.server_name.empty() ? host : from.server_name;
     const std::string name = asked.substr(0, asked.find('%'));
-    if (is_address(name)) {
-      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), name.c_str());
-    } else {
-      SSL_set_tlsext_host_name(ssl.get(), name.c_str());
-      SSL_set_hostflags(ssl.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-      if (SSL_set1_host(ssl.get(), name.c_str()) != 1)
-        throw http_error(phase::tls, false, errc::invalid_argument, "TLS: no name that could be checked: " + name);
-    }
+    if (!ask_for(ssl.get(), name))
+      throw http_error(phase::tls, false, errc::invalid_argument, "TLS: no name that could be checked: " + name);
     return ssl;
+  }
+
+ private:
+  /// False where the certificate would not be checked for it.
+  static bool ask_for(SSL* ssl, const std::string& name) {
+    if (is_address(name)) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) == 1;
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 && SSL_set1_host(ssl, name.c_str()) == 1;
   }
 };
 

@@ -5,16 +5,11 @@
 #include <asio/cancellation_type.hpp>
 #include <asio/this_coro.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace berth::http {
 namespace {
-
-// Large pieces go out in parts, so that progress shows.
-constexpr std::size_t part = 256 * 1024;
 
 std::exception_ptr wrong_size() {
   return std::make_exception_ptr(error(errc::protocol, "the body of the request is not of the size that was said"));
@@ -33,17 +28,6 @@ task<std::string> next_piece(byte_source& source, std::shared_ptr<upload_state> 
   co_return std::string();
 }
 
-task<void> write_piece(stream_ptr stream, std::string bytes, std::shared_ptr<upload_state> state) {
-  std::size_t at = 0;
-  for (; bytes.size() - at > part; at += part) {
-    co_await stream->write(bytes.substr(at, part));
-    state->last = std::chrono::steady_clock::now();
-  }
-  if (at > 0) bytes.erase(0, at);
-  co_await stream->write(std::move(bytes));
-  state->last = std::chrono::steady_clock::now();
-}
-
 task<void> send_pieces(stream_ptr stream, std::unique_ptr<byte_source> source, body_framing framing,
                        std::shared_ptr<upload_state> state) {
   const bool chunked = framing.how == body_framing::kind::chunked;
@@ -55,9 +39,8 @@ task<void> send_pieces(stream_ptr stream, std::unique_ptr<byte_source> source, b
     if (!chunked && piece.size() > left) state->source_failure = wrong_size();
     if (state->source_failure) co_return;
     left -= chunked ? 0 : piece.size();
-    std::string bytes = std::move(piece);
-    if (chunked) bytes = write_chunk(bytes);
-    co_await write_piece(stream, std::move(bytes), state);
+    if (chunked) piece = write_chunk(piece);
+    co_await stream->write(std::move(piece));
   }
   if (!chunked && left > 0) state->source_failure = wrong_size();
   if (state->source_failure) co_return;

@@ -5,7 +5,6 @@
 #include "http/byte_stream.hpp"
 #include "http/message.hpp"
 
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <string>
@@ -21,8 +20,6 @@ struct upload_state {
   std::error_code write_failure = {};
   /// The source threw, or gave another number of bytes than it had said. The connection was closed for it.
   std::exception_ptr source_failure = {};
-  /// When the connection last took something.
-  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
 /// Sends the body in its framing, as fast as the connection takes it, and records how it ended. Throws for its cancellation only.

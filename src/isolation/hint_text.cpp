@@ -1,5 +1,7 @@
 #include "isolation/hint_text.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -58,12 +60,6 @@ std::string lower(std::string_view text) {
   std::string made(text);
   for (char& c : made) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return made;
-}
-
-std::string_view trimmed(std::string_view text, std::string_view what) {
-  const auto begin = text.find_first_not_of(what);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(what) + 1 - begin);
 }
 
 std::string_view without_end(std::string_view line) {

@@ -3,6 +3,7 @@
 #include "core/logger.hpp"
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
+#include "core/text.hpp"
 #include "isolation/home.hpp"
 
 #include <filesystem>
@@ -14,13 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& message) { throw error(make_error_code(errc::invalid_argument), message); }
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 /// Without `.`, `..` and a slash at the end.
 std::string plain(const fs::path& path) {
@@ -85,7 +79,7 @@ std::vector<std::string> parse_allow_write_setting(std::string_view text, std::s
   std::vector<std::string> paths;
   for (std::size_t at = 0; at <= text.size();) {
     const auto end = std::min(text.find_first_of(",\n", at), text.size());
-    const std::string_view entry = trimmed(text.substr(at, end - at));
+    const std::string_view entry = trimmed(text.substr(at, end - at), " \t\r");
     if (!entry.empty()) paths.push_back(parse_entry(entry, fs::path(cwd)));
     at = end + 1;
   }

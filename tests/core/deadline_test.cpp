@@ -58,6 +58,11 @@ task<void> clean(clock_type::duration time, std::string& note) {
   note += "cleaned ";
 }
 
+task<void> time_out() {
+  co_await test::pause_for(1ms);
+  throw error(errc::timeout, "of the work");
+}
+
 std::error_code code_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -110,6 +115,20 @@ ASYNC_TEST("with_deadline: the error of the work comes at once") {
 ASYNC_TEST("with_deadline: a result in spite of the timeout is not lost") {
   const int got = co_await with_deadline(give_in_spite(9), 1ms);
   CHECK(got == 9);
+}
+
+ASYNC_TEST("ends_within: the time that has passed is no error, and a timeout of the work is the work's") {
+  const bool soon = co_await ends_within(test::pause_for(1ms), 1h);
+  CHECK(soon);
+  const bool late = co_await ends_within(test::pause_for(1h), 1ms);
+  CHECK_FALSE(late);
+  std::string message;
+  try {
+    (void)co_await ends_within(time_out(), 1h);
+  } catch (const error& failed) {
+    message = failed.message();
+  }
+  CHECK(message == "of the work");
 }
 
 ASYNC_TEST("with_deadline: a cancelled caller cancels the work, waits for its end and sees operation_aborted") {

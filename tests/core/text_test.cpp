@@ -32,6 +32,14 @@ int size_of(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 
 
 }  // namespace
 
+TEST_CASE("trimmed: blanks go at both ends alone") {
+  CHECK(trimmed(" \ta b\t ") == "a b");
+  CHECK(trimmed("a\r") == "a\r");
+  CHECK(trimmed("\ra\r", " \r") == "a");
+  CHECK(trimmed(" \t").empty());
+  CHECK(trimmed("").empty());
+}
+
 TEST_CASE("to_text: every code point passes unchanged") {
   std::string all;
   for (char32_t c = 0; c <= 0x10FFFF; ++c)

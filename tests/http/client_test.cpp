@@ -196,10 +196,12 @@ ASYNC_TEST_FOR("client: a receiver that does not read holds the source back, and
 }
 
 ASYNC_TEST("client: a stream that is dropped before its end closes its connection") {
-  const auto script = [](script_peer_ptr peer, int) -> task<void> {
+  const auto closed = std::make_shared<bool>(false);
+  const auto script = [closed](script_peer_ptr peer, int) -> task<void> {
     (void)co_await peer->read_head();
     co_await peer->write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
     (void)co_await peer->read_to_end();
+    *closed = true;
   };
   script_server server(io, script);
   client by(io.get_executor(), direct_options());
@@ -207,8 +209,12 @@ ASYNC_TEST("client: a stream that is dropped before its end closes its connectio
     auto stream = co_await by.open(request("GET", server.url("/")));
     const std::string piece = co_await stream->next();
     CHECK(piece == "abc");
+    CHECK_FALSE(*closed);
   }
   CHECK(by.idle_connections() == 0);
+  const auto seen = [&] { return *closed; };
+  const bool ended = co_await becomes_true(seen);
+  CHECK(ended);
 }
 
 ASYNC_TEST("client: a body beyond its limit is refused, with a length and without") {
@@ -275,6 +281,8 @@ ASYNC_TEST("client: redirects of GET, within a limit, and of nothing else") {
   seen = co_await outcome(by, request("GET", server.url("/loop")).redirects(0));
   CHECK(seen.brief == "302 again");
   seen = co_await outcome(by, request("POST", server.url("/a/b")).body("x", ""));
+  CHECK(seen.brief == "301 moved");
+  seen = co_await outcome(by, request("GET", server.url("/a/b")).body("x", ""));
   CHECK(seen.brief == "301 moved");
 }
 

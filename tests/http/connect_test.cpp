@@ -80,7 +80,7 @@ ASYNC_TEST("connect: addresses are tried in turn, and one that is dead does not 
   ::close(full);
 }
 
-ASYNC_TEST("connect: a name without an address is told as such") {
+ASYNC_TEST("connect: a name without an address is told as such, and a lookup that failed as what it is") {
   client_options options = direct_options();
   options.connect.lookup = [](const std::string&) -> std::vector<asio::ip::address> {
     throw std::system_error(make_error_code(asio::error::host_not_found));
@@ -89,6 +89,19 @@ ASYNC_TEST("connect: a name without an address is told as such") {
   auto seen = co_await outcome(by, request("GET", "http://nowhere.test/"));
   CHECK(seen.brief == "resolve never: Host not found (authoritative)");
   CHECK(seen.message == "the name nowhere.test has no address");
+  options.connect.lookup = [](const std::string&) -> std::vector<asio::ip::address> {
+    throw std::system_error(make_error_code(asio::error::host_not_found_try_again));
+  };
+  client later(io.get_executor(), options);
+  seen = co_await outcome(later, request("GET", "http://nowhere.test/"));
+  CHECK(seen.brief.starts_with("resolve never: "));
+  CHECK(seen.message == "the name nowhere.test could not be looked up");
+  options.connect.lookup = [](const std::string&) -> std::vector<asio::ip::address> {
+    throw error(errc::resource_exhausted, "too many name lookups hang");
+  };
+  client full(io.get_executor(), options);
+  seen = co_await outcome(full, request("GET", "http://nowhere.test/"));
+  CHECK(seen.message == "the name nowhere.test could not be looked up: too many name lookups hang");
   client real(io.get_executor(), direct_options());
   seen = co_await outcome(real, request("GET", "http://nowhere.invalid/").timeout(5s));
   CHECK(seen.brief.starts_with("resolve never: "));

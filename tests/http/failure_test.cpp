@@ -11,7 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace berth::test {
@@ -156,6 +160,35 @@ ASYNC_TEST("failure: an upload that moves is not idle") {
   CHECK(seen.brief == "200 done");
 }
 
+ASYNC_TEST("failure: an upload in one piece that the server takes slowly is not idle either") {
+  const auto script = [](script_peer_ptr peer, int) -> task<void> {
+    (void)co_await peer->read_head();
+    for (int i = 0; i < 40; ++i) {
+      (void)co_await peer->read_bytes(500'000);
+      co_await pause_for(20ms);
+    }
+    co_await peer->write(response_text("done"));
+  };
+  script_server server(io, script);
+  client by(io.get_executor(), direct_options());
+  auto what = request("PUT", server.url("/")).body(std::string(20'000'000, 'x'), "").idle_timeout(400ms);
+  const auto seen = co_await outcome(by, std::move(what));
+  CHECK(seen.brief == "200 done");
+}
+
+ASYNC_TEST("failure: an upload that the server does not take is idle") {
+  const auto script = [](script_peer_ptr peer, int) -> task<void> {
+    (void)co_await peer->read_head();
+    co_await pause_for(1s);
+  };
+  script_server server(io, script);
+  client by(io.get_executor(), direct_options());
+  auto what = request("PUT", server.url("/")).body(std::string(20'000'000, 'x'), "").idle_timeout(100ms);
+  const auto seen = co_await outcome(by, std::move(what));
+  CHECK(seen.brief == "read maybe: timed out");
+  CHECK(seen.message.find("no byte for 100 ms") != std::string::npos);
+}
+
 class endless_source final : public byte_source {
  public:
   task<std::string> next() override { return give(); }
@@ -166,14 +199,22 @@ class endless_source final : public byte_source {
 
 class failing_source final : public byte_source {
  public:
-  task<std::string> next() override { return fail(); }
+  explicit failing_source(errc code) : code_(code) {}
+  task<std::string> next() override { return fail(code_); }
 
  private:
-  static task<std::string> fail() {
+  static task<std::string> fail(errc code) {
     co_await pause_for(1ms);
-    throw error(errc::not_found, "the file is gone");
+    throw error(code, "the file is gone");
   }
+  errc code_;
 };
+
+task<failure> put_from(client& by, std::string where, std::unique_ptr<byte_source> source,
+                       std::optional<std::uint64_t> size) {
+  auto what = request("PUT", std::move(where)).body(std::move(source), size, "");
+  co_return co_await outcome(by, std::move(what));
+}
 
 ASYNC_TEST("failure: a server that answers in the middle of an upload and closes is heard") {
   const auto script = [](script_peer_ptr peer, int) -> task<void> {
@@ -221,12 +262,13 @@ ASYNC_TEST("failure: the error of a body's source comes out, and a wrong size is
   const auto script = [](script_peer_ptr peer, int) -> task<void> { (void)co_await peer->read_to_end(); };
   script_server server(io, script);
   client by(io.get_executor(), direct_options());
-  auto seen =
-      co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<failing_source>(), std::nullopt, ""));
+  auto seen = co_await put_from(by, server.url("/"), std::make_unique<failing_source>(errc::not_found), std::nullopt);
   CHECK(seen.message == "the file is gone: not found");
-  seen = co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<slow_source>(3), 250, ""));
+  seen = co_await put_from(by, server.url("/"), std::make_unique<failing_source>(errc::timeout), std::nullopt);
+  CHECK(seen.message == "the file is gone: timed out");
+  seen = co_await put_from(by, server.url("/"), std::make_unique<slow_source>(3), 250);
   CHECK(seen.brief == "protocol violated");
-  seen = co_await outcome(by, request("PUT", server.url("/")).body(std::make_unique<slow_source>(3), 350, ""));
+  seen = co_await put_from(by, server.url("/"), std::make_unique<slow_source>(3), 350);
   CHECK(seen.brief == "protocol violated");
 }
 

@@ -28,16 +28,7 @@ TEST_CASE("headers: order is kept, case does not matter, set replaces all") {
   REQUIRE(fields.size() == 3);
   CHECK(fields.begin()->name == "A");
   CHECK(fields.begin()->value == "4");
-  fields.remove("c");
-  CHECK_FALSE(fields.has("C"));
-}
-
-TEST_CASE("headers: words of lists") {
-  headers fields;
-  fields.add("Connection", "keep-alive, Upgrade").add("connection", "x");
-  CHECK(fields.has_token("Connection", "upgrade"));
-  CHECK(fields.has_token("Connection", "X"));
-  CHECK_FALSE(fields.has_token("Connection", "keep"));
+  CHECK(fields.has("c"));
 }
 
 TEST_CASE("headers: nothing can smuggle a second field in") {
@@ -50,11 +41,14 @@ TEST_CASE("headers: nothing can smuggle a second field in") {
                                   std::string("ä"), std::string("a\0", 2)})
     CHECK_THROWS_AS(fields.set(name, "x"), error);
   CHECK(fields.empty());
+  std::string refusal;
   try {
     fields.add("Authorization", "secret\n");
   } catch (const error& wrong) {
-    CHECK(std::string(wrong.what()).find("secret") == std::string::npos);
+    refusal = wrong.what();
   }
+  CHECK(refusal.starts_with("header Authorization: "));
+  CHECK(refusal.find("secret") == std::string::npos);
 }
 
 TEST_CASE("request: its head says how the body ends") {

@@ -6,11 +6,11 @@
 #include "http/server_program.hpp"
 #include "support/async.hpp"
 #include "support/running.hpp"
+#include "support/variable.hpp"
 #include "support/waiting.hpp"
 
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -78,7 +78,7 @@ task<void> use_limits(client& by, std::string base) {
 }
 
 ASYNC_TEST_FOR("nginx: over tcp", 30s) {
-  const auto nginx = program_or_skip("nginx", "nginx: over tcp");
+  const auto nginx = program_or_skip("nginx");
   if (nginx.empty()) co_return;
   const temp_dir dir;
   const listening_port port;
@@ -97,7 +97,7 @@ ASYNC_TEST_FOR("nginx: over tcp", 30s) {
 }
 
 ASYNC_TEST_FOR("nginx: over a socket file", 30s) {
-  const auto nginx = program_or_skip("nginx", "nginx: over a socket file");
+  const auto nginx = program_or_skip("nginx");
   if (nginx.empty()) co_return;
   const temp_dir dir;
   const std::string path = dir / "socket";
@@ -186,7 +186,7 @@ struct tls_world {
 };
 
 ASYNC_TEST_FOR("nginx: TLS with an authority of one's own, by name and by address", 30s) {
-  const auto nginx = program_or_skip("nginx", "nginx: TLS");
+  const auto nginx = program_or_skip("nginx");
   if (nginx.empty()) co_return;
   const tls_world world;
   write_whole_file(world.dir / "big", big_file());
@@ -216,7 +216,7 @@ task<failure> ask(asio::io_context& io, client_options options, std::string url)
 }
 
 ASYNC_TEST_FOR("nginx: each failed check of a certificate is named, with its cure", 30s) {
-  const auto nginx = program_or_skip("nginx", "nginx: failed checks");
+  const auto nginx = program_or_skip("nginx");
   if (nginx.empty()) co_return;
   const tls_world world;
   const auto server = start_nginx(nginx, world.dir, world.servers, {&world.port});
@@ -230,7 +230,8 @@ ASYNC_TEST_FOR("nginx: each failed check of a certificate is named, with its cur
         expectation{"unknown.test", "an authority that is not known here"},
         expectation{"namesake.test", "another authority of the same name"}}) {
     const std::string host = each.host;
-    const auto seen = co_await ask(io, world.options(host), world.url(host));
+    const client_options options = world.options(host);
+    const auto seen = co_await ask(io, options, world.url(host));
     CAPTURE(seen.message);
     CHECK(seen.brief == "tls never: protocol violated");
     CHECK(seen.message.find("TLS with " + host + ": its certificate is refused: ") == 0);
@@ -241,9 +242,10 @@ ASYNC_TEST_FOR("nginx: each failed check of a certificate is named, with its cur
   system.tls.authorities = {};
   auto seen = co_await ask(io, system, world.url("good.test"));
   CHECK(seen.brief == "tls never: protocol violated");
-  ::setenv("SSL_CERT_FILE", (world.dir / "ca.pem").c_str(), 1);
-  seen = co_await ask(io, system, world.url("good.test"));
-  ::unsetenv("SSL_CERT_FILE");
+  {
+    const variable_is ours("SSL_CERT_FILE", world.dir / "ca.pem");
+    seen = co_await ask(io, system, world.url("good.test"));
+  }
   CHECK(seen.brief == "200 good.test TLSv1.3 NONE");
   system.tls.verify = false;
   seen = co_await ask(io, system, world.url("good.test"));
@@ -255,7 +257,7 @@ ASYNC_TEST_FOR("nginx: each failed check of a certificate is named, with its cur
 }
 
 ASYNC_TEST_FOR("nginx: client certificates", 30s) {
-  const auto nginx = program_or_skip("nginx", "nginx: client certificates");
+  const auto nginx = program_or_skip("nginx");
   if (nginx.empty()) co_return;
   const tls_world world;
   const auto server = start_nginx(nginx, world.dir, world.servers, {&world.port});

@@ -88,7 +88,7 @@ task<void> use_upgrade(client& by, std::string base) {
 }
 
 ASYNC_TEST_FOR("node: bodies, trailers, upgrades and forms", 60s) {
-  const auto node = program_or_skip("node", "node: bodies, trailers, upgrades and forms");
+  const auto node = program_or_skip("node");
   if (node.empty()) co_return;
   const temp_dir dir;
   const listening_port port;
@@ -110,7 +110,7 @@ ASYNC_TEST_FOR("node: bodies, trailers, upgrades and forms", 60s) {
 }
 
 ASYNC_TEST_FOR("node: the same under TLS, where closing one way is a close_notify", 60s) {
-  const auto node = program_or_skip("node", "node: the same under TLS");
+  const auto node = program_or_skip("node");
   if (node.empty()) co_return;
   const temp_dir dir;
   const listening_port port;

@@ -100,7 +100,7 @@ ASYNC_TEST("pool: a lease that is dropped closes its connection and lets the nex
   CHECK_FALSE(got.stream());
 }
 
-ASYNC_TEST("pool: those who wait come in turn, and places that nobody uses are forgotten") {
+ASYNC_TEST("pool: those who wait come in turn, and who gives up is passed over") {
   pool_options options;
   options.per_host = 1;
   connection_pool pool(io.get_executor(), options);

@@ -73,6 +73,9 @@ TEST_CASE("proxy: one that cannot be is named by its variable, without its value
   CHECK(refusal({{"https_proxy", "http://u:hidden@ho st"}}).find("hidden") == std::string::npos);
   CHECK(refusal({{"all_proxy", "socks5://hidden"}}) == "all_proxy: socks proxies are not supported: not supported");
   CHECK(refusal({{"http_proxy", "ssh://x"}}).starts_with("http_proxy"));
+  CHECK(refusal({{"HTTP_PROXY", "ssh://x"}}).starts_with("HTTP_PROXY"));
+  CHECK(refusal({{"HTTPS_PROXY", "ssh://x"}}).starts_with("HTTPS_PROXY"));
+  CHECK(refusal({{"ALL_PROXY", "socks5://hidden"}}).starts_with("ALL_PROXY"));
   CHECK(refusal({{"no_proxy", "socks"}}).empty());
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("response: those without a body") {
   CHECK(read_as("HEAD", ok_line + "Transfer-Encoding: chunked\r\n\r\n") == "200  again");
   CHECK(read_as("GET", "HTTP/1.1 204 No Content\r\n\r\n") == "204  again");
   CHECK(read_as("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n") == "304  again");
-  CHECK(read_as("DELETE", "HTTP/1.1 204\r\n\r\n") == read_as("DELETE", "HTTP/1.1 204\r\n\r\n"));
+  CHECK(read_as("DELETE", "HTTP/1.1 204 \r\n\r\n") == "204  again");
 }
 
 TEST_CASE("response: interim answers come before the real one, and 101 is the last") {

@@ -1,5 +1,7 @@
 #include "http/server_program.hpp"
 
+#include "support/skipping.hpp"
+
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -7,7 +9,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -28,12 +29,12 @@ helper_process start_with_ports(const std::string& path, std::vector<std::string
 
 }  // namespace
 
-std::string program_or_skip(const char* name, const char* test_case) {
+std::string program_or_skip(const char* name) {
   for (const char* folder : {"/usr/sbin/", "/usr/bin/", "/usr/local/bin/", "/usr/local/sbin/"}) {
     const std::string path = std::string(folder) + name;
     if (::access(path.c_str(), X_OK) == 0) return path;
   }
-  std::printf("SKIPPED: %s: no %s here\n", test_case, name);
+  skip(std::string("no ") + name + " here");
   return {};
 }
 

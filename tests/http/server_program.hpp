@@ -12,8 +12,8 @@
 
 namespace berth::test {
 
-/// The path of a program, or an empty string with a line that says the case is skipped.
-std::string program_or_skip(const char* name, const char* test_case);
+/// The path of a program, or an empty string, and the current case counts as skipped.
+std::string program_or_skip(const char* name);
 
 /// A socket that listens on a free port of 127.0.0.1; the server inherits it, so a client may connect before it runs.
 class listening_port {

@@ -125,6 +125,16 @@ ASYNC_TEST("tls: a server that wants a certificate refuses behind the handshake,
   CHECK(seen.message.find("the server wants a client certificate; give certificate and key") != std::string::npos);
 }
 
+ASYNC_TEST("tls: a name that cannot be asked for is refused, before anything is said") {
+  const thread_server server(drain);
+  client_options options = trusting();
+  options.tls.server_name = std::string(300, 'x');
+  client by(io.get_executor(), options);
+  const auto seen = co_await outcome(by, request("GET", server.url()));
+  CHECK(seen.brief == "tls never: invalid argument");
+  CHECK(seen.message == "TLS: no name that could be checked: " + options.tls.server_name);
+}
+
 ASYNC_TEST("tls: a stranger's certificate is refused") {
   const thread_server server([](int fd) {
     const auto context = server_context();
@@ -250,7 +260,8 @@ ASYNC_TEST("tls: a read that is cancelled loses nothing") {
   route where;
   where.to = parse_url(server.url());
   where.tls = std::make_shared<const tls_context>(trusting().tls);
-  const auto stream = co_await open_connection(where, connect_options());
+  const connect_options by_default;
+  const auto stream = co_await open_connection(where, by_default);
   std::string all;
   int cancelled = 0;
   while (all.size() < 11) {
