@@ -4,7 +4,6 @@
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "os/directory_walk.hpp"
-#include "os/fresh_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -34,13 +33,10 @@ constexpr int opening_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr int most_abandoned = 16;
 constexpr auto longest_cleaning = std::chrono::seconds(2);
 
-/// Removes what it passes, and opens what a command closed to its owner. Never through a link. What lies deep is moved up, to be
-/// found there later: each level takes a descriptor.
+/// Removes what it passes, and opens what a command closed to its owner. Never through a link.
 class emptying final : public directory_walk {
  public:
-  emptying(unique_fd top, int moved_to) : directory_walk(std::move(top)), moved_to_(moved_to) {}
-
-  bool has_moved() const noexcept { return has_moved_; }
+  using directory_walk::directory_walk;
 
   void finished(int parent, const std::string& name, const std::string& /*path*/, int /*itself*/) override {
     ::unlinkat(parent, name.c_str(), AT_REMOVEDIR);
@@ -50,7 +46,7 @@ class emptying final : public directory_walk {
     while (const walked_entry* const entry = next()) {
       if (S_ISDIR(entry->status.st_mode)) {
         if ((entry->status.st_mode & S_IRWXU) != S_IRWXU) let_in(*entry);
-        if (depth() < deepest || !move_up(*entry)) enter();
+        enter();
       } else {
         ::unlinkat(entry->directory, entry->name.c_str(), 0);
       }
@@ -59,33 +55,18 @@ class emptying final : public directory_walk {
   }
 
  private:
-  static constexpr std::size_t deepest = 64;
-
-  bool move_up(const walked_entry& entry) {
-    if (::renameat(entry.directory, entry.name.c_str(), moved_to_, temporary_name().c_str()) != 0) return false;
-    return has_moved_ = true;
-  }
-
   static void let_in(const walked_entry& entry) {
     const unique_fd seen(::openat(entry.directory, entry.name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const std::string through = "/proc/self/fd/" + std::to_string(seen.get());
     if (seen) ::chmod(through.c_str(), S_IRWXU);
   }
-
-  int moved_to_;
-  bool has_moved_ = false;
 };
 
 void empty(int directory, clock::time_point until) noexcept {
   try {
     ::fchmod(directory, S_IRWXU);
-    for (bool is_done = false; !is_done;) {
-      unique_fd again(::openat(directory, ".", opening_flags));
-      if (!again) return;
-      emptying walk(std::move(again), directory);
-      walk.run(until);
-      is_done = !walk.has_moved() || clock::now() >= until;
-    }
+    unique_fd again(::openat(directory, ".", opening_flags));
+    if (again) emptying(std::move(again)).run(until);
   } catch (const std::exception&) {
     return;  // what cannot be removed stays
   }

@@ -15,7 +15,7 @@
 
 namespace berth {
 
-/// One entry, in the directory that is open as long as the walk stands on it.
+/// One entry, in a directory that is open until the walk goes on.
 struct walked_entry {
   int directory = -1;
   std::string name;
@@ -24,7 +24,8 @@ struct walked_entry {
 };
 
 /// Gives entries in the order the system has them, what is in a directory after the directory itself, where `enter` was called.
-/// What vanishes meanwhile is left out. All functions block and throw as `file_failure` does, naming the entry.
+/// What vanishes meanwhile is left out. However deep a tree is, few descriptors are open at once. All functions block and throw as
+/// `file_failure` does, naming the entry; errc::conflict where a directory high above was moved while the walk was far below it.
 class directory_walk {
  public:
   explicit directory_walk(unique_fd top);
@@ -47,15 +48,26 @@ class directory_walk {
   struct closer {
     void operator()(DIR* open) const noexcept { ::closedir(open); }
   };
+  using open_directory = std::unique_ptr<DIR, closer>;
   struct level {
-    std::unique_ptr<DIR, closer> open;
+    open_directory open;  // none while the walk is far below
     std::string name;
-    std::string path;  // with a slash at its end, or empty
+    std::size_t path_size;          // of `path_` while it is the last
+    bool is_instead;                // of another one: `..` does not lead back
+    bool is_read;                   // all of it, and what is left of it is in `rest`
+    std::vector<std::string> rest;  // backwards
+    dev_t device;
+    ino_t number;
   };
-  void push(unique_fd directory, std::string name, std::string path);
+  static open_directory open_from(unique_fd directory);
+  void push(unique_fd directory, bool is_instead);
   void pop();
+  bool read_name(level& from, std::string& name);
+  void close_far_above();
+  void open_again(level& above, const level& below);
 
   std::vector<level> levels_;
+  std::string path_;  // of the last, with a slash at its end, or empty
   walked_entry entry_;
 };
 
