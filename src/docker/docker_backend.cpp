@@ -116,10 +116,14 @@ class containers_backend final : public docker_backend {
     return self->pool->run(std::move(look));
   }
 
-  static task<std::string> find_auth(std::shared_ptr<shared> self, std::string image) {
-    auto look = [image] {
-      return find_registry_login(parse_image_reference(image).registry, real_docker_surroundings());
-    };
+  struct pull_login {
+    std::string header = {};
+    std::string story = {};  ///< for one that is refused
+  };
+
+  static task<pull_login> find_login(std::shared_ptr<shared> self, std::string image) {
+    const std::string registry = parse_image_reference(image).registry;
+    auto look = [registry] { return find_registry_login(registry, real_docker_surroundings()); };
     auto looking = self->pool->run(std::move(look));
     login_source source = co_await std::move(looking);
     if (!source.helper.empty()) {
@@ -128,12 +132,15 @@ class containers_backend final : public docker_backend {
       if (program.empty()) {
         self->log.warning("docker: " + source.from + " names the helper docker-credential-" + source.helper +
                           ", which is not in PATH; the image is pulled without a login");
-        co_return std::string();
+      } else {
+        auto asking = ask_credential_helper(program, source.server);
+        source.login = co_await std::move(asking);
       }
-      auto asking = ask_credential_helper(program, source.server);
-      source.login = co_await std::move(asking);
     }
-    co_return source.login ? registry_auth_header(*source.login, source.server) : std::string();
+    pull_login found;
+    if (source.login) found.header = registry_auth_header(*source.login, source.server);
+    found.story = story_of(source, registry);
+    co_return found;
   }
 
   static task<void> pull(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {
@@ -141,9 +148,16 @@ class containers_backend final : public docker_backend {
     what.image = self->options.image;
     what.platform = self->options.platform;
     what.on_progress = self->options.on_pull;
-    what.auth = co_await find_auth(self, what.image);
+    auto finding = find_login(self, what.image);
+    const pull_login login = co_await std::move(finding);
+    what.auth = login.header;
     auto pulling = pull_image(std::move(engine), std::move(what));
-    co_await std::move(pulling);
+    try {
+      co_await std::move(pulling);
+    } catch (const error& failure) {
+      if (failure.code() != errc::unauthorized) throw;
+      throw error(failure.code(), failure.message() + "; " + login.story, failure.remote());
+    }
   }
 
   static task<docker_image> have_image(std::shared_ptr<shared> self, std::shared_ptr<docker_engine> engine) {

@@ -2,7 +2,6 @@
 
 #include "berth/error.hpp"
 #include "core/text.hpp"
-#include "docker/ssh_dial.hpp"
 
 #include <charconv>
 #include <utility>
@@ -23,7 +22,8 @@ json document_of(int status, const std::string& body) {
   }
 }
 
-http::client_options client_options_of(const asio::any_io_executor& executor, const daemon_address& address) {
+http::client_options client_options_of(const asio::any_io_executor& executor, const daemon_address& address,
+                                       const std::shared_ptr<ssh_voice>& voice) {
   http::client_options options;
   options.connect.timeout = greeting_takes;
   const http::url where = http::parse_url(address.url);
@@ -31,7 +31,7 @@ http::client_options client_options_of(const asio::any_io_executor& executor, co
     options.unix_socket = where.path;
     options.proxies = http::proxy_rules();
   } else if (where.scheme == "ssh") {
-    options.dial = ssh_dialer(executor, where);
+    options.dial = ssh_dialer(executor, where, voice);
     options.proxies = http::proxy_rules();
   }
   if (address.tls) {
@@ -118,7 +118,7 @@ error engine_failure(const std::string& what, int status, const std::string& tex
 docker_engine::docker_engine(asio::any_io_executor executor, daemon_address address)
     : address_(std::move(address)),
       base_(base_of(address_)),
-      client_(std::make_shared<http::client>(executor, client_options_of(executor, address_))) {}
+      client_(std::make_shared<http::client>(executor, client_options_of(executor, address_, ssh_))) {}
 
 http::request docker_engine::make_request(std::string method, const std::string& path) const {
   http::request made(std::move(method), base_ + "/v" + version_.text() + path);
@@ -141,6 +141,7 @@ task<std::shared_ptr<docker_engine>> docker_engine::connect(asio::any_io_executo
       if (is_cancelled(failure.code()) || failure.code() == errc::unsupported) throw;
       tried += (tried.empty() ? "" : "; ") + url + " (" + from + "): " + failure.what() +
                cure_of(failure.code(), engine->address());
+      if (const std::string words = engine->ssh_->words(); !words.empty()) tried += " (ssh says: " + words + ")";
     }
   }
   throw error(make_error_code(errc::unavailable), "no Docker daemon answers: " + tried);

@@ -4,6 +4,7 @@
 #include "berth/task.hpp"
 #include "core/json.hpp"
 #include "docker/daemon_address.hpp"
+#include "docker/ssh_dial.hpp"
 #include "http/client.hpp"
 
 #include <asio/any_io_executor.hpp>
@@ -86,6 +87,7 @@ class docker_engine {
                                             std::string shown);
 
   daemon_address address_;
+  std::shared_ptr<ssh_voice> ssh_ = std::make_shared<ssh_voice>();
   std::string base_;
   api_version version_ = oldest;
   bool is_podman_ = false;

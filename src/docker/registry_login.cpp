@@ -86,6 +86,13 @@ login_source find_registry_login(const std::string& registry, const docker_surro
   return found;
 }
 
+std::string story_of(const login_source& source, const std::string& registry) {
+  const std::string call = registry == "docker.io" ? "`docker login`" : "`docker login " + registry + "`";
+  if (!source.login) return "no login for it is stored, and " + call + " stores one";
+  const std::string helper = source.helper.empty() ? "" : " by docker-credential-" + source.helper;
+  return "the login is from " + source.from + helper + ", and " + call + " stores another";
+}
+
 registry_login read_helper_answer(const std::string& text) {
   const json answer = json::parse(text);
   registry_login login;

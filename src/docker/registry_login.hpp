@@ -35,6 +35,9 @@ struct login_source {
 ///         cannot be read.
 login_source find_registry_login(const std::string& registry, const docker_surroundings& here);
 
+/// Where a login that was refused came from, or that there was none, and how to store another.
+std::string story_of(const login_source& source, const std::string& registry);
+
 /// The answer of a helper to `get`. Errors: protocol.
 registry_login read_helper_answer(const std::string& text);
 /// Does a helper that failed say no more than that it has nothing?

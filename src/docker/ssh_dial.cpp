@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -50,22 +51,24 @@ struct pipe_ends {
   unique_fd write;
 };
 
-pipe_ends make_pipe() {
+pipe_ends make_pipe(int flags = O_CLOEXEC) {
   int ends[2];
-  check_syscall(::pipe2(ends, O_CLOEXEC), "a pipe to ssh");
+  check_syscall(::pipe2(ends, flags), "a pipe to ssh");
   pipe_ends made;
   made.read = unique_fd(ends[0]);
   made.write = unique_fd(ends[1]);
   return made;
 }
 
-task<http::stream_ptr> dial(asio::any_io_executor executor, std::vector<std::string> words) {
+task<http::stream_ptr> dial(asio::any_io_executor executor, std::vector<std::string> words,
+                            std::shared_ptr<ssh_voice> voice) {
   const std::string program = find_ssh();
   pipe_ends to = make_pipe();
   pipe_ends from = make_pipe();
+  const unique_fd says = voice->begin();
   helper_options options;
   options.argv = std::move(words);
-  options.fds = {placed_fd{to.read.get(), 0}, placed_fd{from.write.get(), 1}};
+  options.fds = {placed_fd{to.read.get(), 0}, placed_fd{from.write.get(), 1}, placed_fd{says.get(), 2}};
   auto child = std::make_shared<ssh_child>(helper_process::start(program, options));
   co_return http::make_stdio_stream(std::move(executor), from.read.release(), to.write.release(), write_no_sigpipe,
                                     std::move(child));
@@ -93,9 +96,27 @@ std::vector<std::string> ssh_words(const http::url& where) {
   return words;
 }
 
-http::dialer ssh_dialer(asio::any_io_executor executor, const http::url& where) {
+unique_fd ssh_voice::begin() {
+  pipe_ends ends = make_pipe(O_CLOEXEC | O_NONBLOCK);  // nobody reads before it has failed
+  heard_ = std::move(ends.read);
+  return std::move(ends.write);
+}
+
+std::string ssh_voice::words() {
+  constexpr std::size_t most = 500;
+  std::string said(most, '\0');
+  const ssize_t got = heard_ ? ::read(heard_.get(), said.data(), said.size()) : 0;
+  said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  std::replace_if(
+      said.begin(), said.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  return to_text(trimmed(said));
+}
+
+http::dialer ssh_dialer(asio::any_io_executor executor, const http::url& where, std::shared_ptr<ssh_voice> voice) {
   auto words = ssh_words(where);
-  return [executor = std::move(executor), words = std::move(words)] { return dial(executor, words); };
+  return [executor = std::move(executor), words = std::move(words), voice = std::move(voice)] {
+    return dial(executor, words, voice);
+  };
 }
 
 }  // namespace berth

@@ -156,6 +156,12 @@ DOCKER_TEST("cli pulls: what the registry refuses is one line") {
   CHECK(done.err.find("berth: exec: image '") == 0);
   CHECK(has(done.err, "could not be pulled"));
   CHECK(count_lines(done.err) == 1);
+  const auto other = berth_ends({"exec", "--docker-host", daemon.front().url, "--platform", "linux/other", "--pull",
+                                 "always", "--image", variable("BERTH_TEST_REGISTRY") + "/test/busybox:1", "true"});
+  CAPTURE(other.err);
+  CHECK(other.code == 125);
+  CHECK(has(other.err, "berth: exec: docker: "));
+  CHECK(has(other.err, "does not match the specified platform: wanted linux/other"));
   co_return;
 }
 
