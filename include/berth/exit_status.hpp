@@ -76,7 +76,7 @@ struct resource_usage {
   std::int64_t max_rss_bytes = 0;
 };
 
-/// A process that a kill could not end (it belongs to another user).
+/// A process that a kill could not end: it belongs to another user, or nothing reaches it (in a container without a resident).
 struct survivor {
   std::int64_t pid = 0;
   std::string name;

@@ -8,12 +8,31 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace berth::cli {
 namespace {
 
+/// Options of the docker command, and what is the same here.
+constexpr std::pair<std::string_view, std::string_view> words_of_docker[] = {
+    {"--rm", "a container always goes with what ran in it"},
+    {"-w", "--cwd is the same"},
+    {"--workdir", "--cwd is the same"},
+    {"-i", "standard input is always passed on"},
+    {"--interactive", "standard input is always passed on"},
+    {"-t", "a terminal is what 'berth shell' opens"},
+    {"--tty", "a terminal is what 'berth shell' opens"},
+    {"-d", "a container goes with the command that it was made for"},
+    {"--detach", "a container goes with the command that it was made for"},
+};
+
 [[noreturn]] void refuse_option(const CLI::App& app, const std::string& name) {
+  const bool has_containers = app.get_option_no_throw("--image") != nullptr;
+  for (const auto& [word, advice] : words_of_docker) {
+    if (has_containers && word == name) throw usage_error(fmt::format("unknown option '{}': {}", name, advice));
+  }
   throw usage_error(fmt::format("unknown option '{}'; 'berth help {}' lists those there are", name, app.get_name()));
 }
 

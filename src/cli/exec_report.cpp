@@ -31,7 +31,7 @@ void tell_status(std::string_view subcommand, const exit_status& status) {
 
 void tell_survivors(std::string_view subcommand, const std::vector<survivor>& survivors) {
   for (const auto& one : survivors) {
-    print_error(subcommand, fmt::format("process {} ({}) of another user could not be ended", one.pid, one.name));
+    print_error(subcommand, fmt::format("process {} ({}) could not be ended, and goes on", one.pid, one.name));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 using namespace berth::test;
 
@@ -152,11 +153,12 @@ TEST_CASE("shell: a long paste arrives byte for byte") {
   nothing_left guard;
   shell_window window;
   window.terminal().await("inner>");
-  window.terminal().enter("cat >file; echo $((40 + 2)) is it");
+  // Not by what is shown: of an echo that is behind a terminal loses some, without `berth shell` too.
+  window.terminal().enter("cat >file; touch ended");
   const auto text = long_text();
   window.terminal().paste(text);
   window.terminal().press("C-d");
-  window.terminal().await("42 is it");
+  REQUIRE(eventually([&] { return std::filesystem::exists(window.file("ended")); }));
   CHECK(read_whole_file(window.file("file")) == text);
   window.terminal().press("C-d");
   window.await_end(0);
