@@ -23,7 +23,7 @@ std::string random_boundary() {
 }
 
 // As browsers do it: the three signs that would end the name early.
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   std::string all;
   for (const char c : name) {
     if (c == '"' || c == '\r' || c == '\n')
@@ -51,8 +51,9 @@ void check_boundary(std::string_view boundary) {
 
 struct form_writer::state {
   std::string head_of(const form_part& part) const {
-    std::string head = fmt::format("--{}\r\nContent-Disposition: form-data; name={}", boundary, quoted(part.name_));
-    if (part.filename_) head += "; filename=" + quoted(*part.filename_);
+    std::string head =
+        fmt::format("--{}\r\nContent-Disposition: form-data; name={}", boundary, quoted_name(part.name_));
+    if (part.filename_) head += "; filename=" + quoted_name(*part.filename_);
     head += "\r\n";
     if (part.content_type_) head += fmt::format("Content-Type: {}\r\n", *part.content_type_);
     return head += "\r\n";
