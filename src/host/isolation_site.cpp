@@ -6,11 +6,9 @@
 #include "core/syscall.hpp"
 #include "host/environment.hpp"
 #include "isolation/bwrap.hpp"
-#include "isolation/bwrap_failure.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
 #include "isolation/mount_table.hpp"
-#include "isolation/reach.hpp"
 #include "isolation/roots_advice.hpp"
 #include "isolation/syscall_filter.hpp"
 #include "os/whole_file.hpp"
@@ -19,13 +17,9 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -35,14 +29,6 @@ namespace berth {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Their numbers in bwrap; the resident closes all but its socket.
-constexpr int socket_fd = 3;
-constexpr int arguments_fd = 4;
-constexpr int filter_fd = 5;
-constexpr int image_fd = 6;
-constexpr int mounts_fd = 7;
-constexpr int namespace_fd = 8;
 
 /// Collects lines: the user's hook is called on another thread.
 log_function collect_into(std::vector<std::string>& lines) {
@@ -90,10 +76,6 @@ std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const s
   return std::make_shared<const path_scope>(std::move(rules));
 }
 
-[[noreturn]] void fail(const std::string& why) {
-  throw error(make_error_code(errc::start_failed), "[isolation] " + why + "; command was not run");
-}
-
 /// Runs it; whatever goes wrong is why no command can start.
 template <class Function>
 void or_start_failed(Function function) {
@@ -101,9 +83,9 @@ void or_start_failed(Function function) {
     function();
   } catch (const error& failure) {
     if (failure.code() == errc::start_failed) throw;
-    fail(failure.message());
+    fail_start(failure.message());
   } catch (const std::system_error& failure) {
-    fail(failure.what());
+    fail_start(failure.what());
   }
 }
 
@@ -126,61 +108,14 @@ std::vector<std::string> standing(const std::vector<std::string>& roots, std::ve
     if (!code && real == root) {
       kept.push_back(root);
     } else if (!code) {
-      fail("writable root " + shown_path(root) + " was replaced by a link");
+      fail_start("writable root " + shown_path(root) + " was replaced by a link");
     } else if (kept.empty()) {
-      fail("writable root " + shown_path(root) + " is gone");
+      fail_start("writable root " + shown_path(root) + " is gone");
     } else {
       warnings.push_back("isolation: writable root " + shown_path(root) + " is left out: " + code.message());
     }
   }
   return kept;
-}
-
-std::string whole_table(const prepared_sandbox& sandbox) {
-  std::string table;
-  char bytes[4096];
-  for (ssize_t n; (n = ::pread(sandbox.mounts.get(), bytes, sizeof bytes, static_cast<off_t>(table.size()))) > 0;)
-    table.append(bytes, static_cast<std::size_t>(n));
-  return table;
-}
-
-/// What the resident has sent.
-unique_fd take_namespace(const prepared_sandbox& sandbox) {
-  char byte = 0;
-  iovec bytes{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t size = ::recvmsg(sandbox.namespace_in.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  const cmsghdr* const header = size > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-  int fd = -1;
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS) std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  return unique_fd(fd);
-}
-
-/// bwrap lets the sandbox follow what this host mounts, and nobody inside may change that: a process outside, which belongs to
-/// whom the sandbox's namespace does, may. It must have one thread. Empty, or why not.
-std::string seal_mounts(const prepared_sandbox& sandbox) {
-  constexpr std::chrono::seconds patience(10);
-  constexpr int in_helper[] = {3, 4};
-  const unique_fd name_space = take_namespace(sandbox);
-  if (!name_space) return "it is not known which namespace that is";
-  helper_options options;
-  options.argv = {"berth-resident", "seal", std::to_string(in_helper[0]), std::to_string(in_helper[1])};
-  options.env = std::vector<std::string>();
-  options.fds = {placed_fd{name_space.get(), in_helper[0]}, placed_fd{sandbox.mounts.get(), in_helper[1]}};
-  const helper_process helper = helper_process::start(resident_image(), options);
-  if (!helper.wait_blocking(patience)) {
-    helper.kill(SIGKILL);
-    helper.wait_blocking(patience);
-    return "this took too long";
-  }
-  const int status = *helper.status();
-  if (status == 0 || status == helper_process::status_unknown) return {};
-  return WIFEXITED(status) ? std::system_category().message(WEXITSTATUS(status)) : describe_wait_status(status);
 }
 
 }  // namespace
@@ -225,7 +160,7 @@ isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) con
 
 void isolation_site::plan_again(std::vector<std::string>& warnings) {
   constexpr int most_tries = 4;
-  if (tmp_ && !tmp_->stands()) fail("the private /tmp " + shown_path(tmp_->path()) + " is not where it was");
+  if (tmp_ && !tmp_->stands()) fail_start("the private /tmp " + shown_path(tmp_->path()) + " is not where it was");
   for (int tries = 0;; ++tries) {
     std::vector<std::string> said, said_again;
     isolation_plan plan = make_plan(said);
@@ -276,7 +211,7 @@ prepared_sandbox isolation_site::prepare(const std::vector<std::string>& env) {
     made.plan = plan_;
     made.number = number_;
     made.program = find_bwrap(made.plan.roots);
-    made.arguments = memory_of(bwrap_arguments(made.plan, env, filter_fd));
+    made.arguments = memory_of(bwrap_arguments(made.plan, env, filter_in_bwrap));
     made.filter = make_syscall_filter(made.plan.unix_sockets);
     made.complaints = memory("bwrap-complaints");
     made.mounts = memory("mounts");
@@ -298,60 +233,6 @@ std::vector<std::string> isolation_site::changes(const std::vector<std::string>&
   }
   all.push_back(std::move(directory));
   return all;
-}
-
-launched_resident launch_isolated(asio::any_io_executor executor, const prepared_sandbox& sandbox) {
-  int ends[2];
-  check_syscall(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "a connection to a resident");
-  unique_fd ours(ends[0]);
-  const unique_fd its(ends[1]);
-  helper_options options;
-  options.argv = {"bwrap",
-                  "--args",
-                  std::to_string(arguments_fd),
-                  "--",
-                  memory_image::path(image_fd),
-                  "isolated",
-                  std::to_string(socket_fd),
-                  std::to_string(mounts_fd),
-                  std::to_string(namespace_fd)};
-  // What commands inherit must not reach bwrap: LD_PRELOAD would run in it, outside.
-  options.env = std::vector<std::string>();
-  options.fds = {placed_fd{its.get(), socket_fd},
-                 placed_fd{sandbox.arguments.get(), arguments_fd},
-                 placed_fd{sandbox.filter.get(), filter_fd},
-                 placed_fd{resident_image().fd(), image_fd},
-                 placed_fd{sandbox.complaints.get(), 2},
-                 placed_fd{sandbox.mounts.get(), mounts_fd},
-                 placed_fd{sandbox.namespace_out.get(), namespace_fd}};
-  try {
-    helper_process process = helper_process::start(sandbox.program, options);
-    return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
-  } catch (const error& failure) {
-    fail("bwrap not usable: " + failure.message());
-  }
-}
-
-std::string find_wrong_mount(const prepared_sandbox& sandbox) {
-  auto inside = parse_mount_table(whole_table(sandbox));
-  std::string why;
-  if (std::any_of(inside.begin(), inside.end(), [](const mount_entry& each) { return each.is_followed; })) {
-    why = seal_mounts(sandbox);
-    inside = parse_mount_table(whole_table(sandbox));
-  }
-  const auto host = parse_mount_table(whole_file("/proc/self/mountinfo"));
-  const std::string wrong = find_wrong_mount(sandbox.plan, host, inside, is_barred);
-  return wrong.empty() || why.empty() ? wrong : wrong + ": " + why;
-}
-
-std::string explain_failure(const prepared_sandbox& sandbox, const error& failure) {
-  std::string text(4096, '\0');
-  const ssize_t n = ::pread(sandbox.complaints.get(), text.data(), text.size(), 0);
-  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-  // Where a security policy refuses what lies in memory the next sandbox gets a file.
-  if (text.find("execvp " + memory_image::path(image_fd)) != text.npos) resident_image().fall_back();
-  if (text.empty() && failure.code() == errc::timeout) text = "it did not answer";
-  return explain_bwrap_failure(text, read_namespace_settings());
 }
 
 }  // namespace berth
