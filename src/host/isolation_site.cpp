@@ -76,6 +76,18 @@ std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const s
   return std::make_shared<const path_scope>(std::move(rules));
 }
 
+/// Before there is a plan: the private /tmp is seen.
+std::shared_ptr<const path_scope> nothing_planned(const std::string& tmp) {
+  path_rules rules;
+  rules.places.push_back({"/", "/", false});
+  if (!tmp.empty()) {
+    for (const std::string& each : real_tmp_paths()) rules.places.push_back({each, tmp, false});
+  }
+  return std::make_shared<const path_scope>(std::move(rules));
+}
+
+[[noreturn]] void fail(const std::string& why) { throw error(make_error_code(errc::unavailable), why); }
+
 /// Runs it; whatever goes wrong is why no command can start.
 template <class Function>
 void or_start_failed(Function function) {
@@ -108,9 +120,9 @@ std::vector<std::string> standing(const std::vector<std::string>& roots, std::ve
     if (!code && real == root) {
       kept.push_back(root);
     } else if (!code) {
-      fail_start("writable root " + shown_path(root) + " was replaced by a link");
+      fail("writable root " + shown_path(root) + " was replaced by a link");
     } else if (kept.empty()) {
-      fail_start("writable root " + shown_path(root) + " is gone");
+      fail("writable root " + shown_path(root) + " is gone");
     } else {
       warnings.push_back("isolation: writable root " + shown_path(root) + " is left out: " + code.message());
     }
@@ -130,7 +142,11 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   protect_below(fs::canonical(cwd).string());
   if (settings_.tmp() == tmp_kind::own) tmp_.emplace(tmp_surroundings{roots_, real_tmp_paths()});
   mount_changes_.reset(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
-  plan_again(warnings_);
+  try {
+    plan_again(warnings_);
+  } catch (const std::system_error&) {
+    scope_ = nothing_planned(tmp_ ? tmp_->path() : "");  // each command says why
+  }
 }
 
 /// Also where the directory itself is no root, as one above it is.
@@ -145,7 +161,7 @@ void isolation_site::protect_below(const std::string& cwd) {
 bool isolation_site::still_holds() {
   pollfd changes{mount_changes_.get(), POLLPRI, 0};
   if (::poll(&changes, 1, 0) > 0) mounts_seen_ = mounts_of(plan_.roots);
-  return scope_ && look_at(plan_) == state_ && mounts_ == mounts_seen_;
+  return number_ > 0 && look_at(plan_) == state_ && mounts_ == mounts_seen_;
 }
 
 isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) const {
@@ -160,7 +176,7 @@ isolation_plan isolation_site::make_plan(std::vector<std::string>& warnings) con
 
 void isolation_site::plan_again(std::vector<std::string>& warnings) {
   constexpr int most_tries = 4;
-  if (tmp_ && !tmp_->stands()) fail_start("the private /tmp " + shown_path(tmp_->path()) + " is not where it was");
+  if (tmp_ && !tmp_->stands()) fail("the private /tmp " + shown_path(tmp_->path()) + " is not where it was");
   for (int tries = 0;; ++tries) {
     std::vector<std::string> said, said_again;
     isolation_plan plan = make_plan(said);
@@ -170,9 +186,9 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
     warnings.insert(warnings.end(), said.begin(), said.end());
     make_mount_points(plan);
     mounts_seen_ = mounts_of(plan.roots);
-    if (scope_ && plan == plan_ && state == state_ && mounts_ == mounts_seen_) return;
-    mounts_ = mounts_seen_;
+    if (number_ > 0 && plan == plan_ && state == state_ && mounts_ == mounts_seen_) return;
     scope_ = make_scope(plan, settings_.setting_name());
+    mounts_ = mounts_seen_;
     plan_ = std::move(plan);
     state_ = std::move(state);
     ++number_;
@@ -192,8 +208,10 @@ std::shared_ptr<const path_scope> isolation_site::scope() {
   std::vector<std::string> unheard;
   try {
     if (!still_holds()) plan_again(unheard);
-  } catch (const std::system_error&) {
-    return scope_;  // it goes by directories that it holds open
+  } catch (const error& failure) {
+    return scope_->refusing("isolation: " + failure.message());
+  } catch (const std::system_error& failure) {
+    return scope_->refusing(std::string("isolation: ") + failure.what());
   }
   return scope_;
 }

@@ -25,7 +25,7 @@ namespace berth {
 /// Life: the private /tmp is removed with it, so the sandbox must have ended.
 class isolation_site {
  public:
-  /// Resolves the roots, once for all, and makes the private /tmp. Blocks.
+  /// Resolves the roots, once for all, and makes the private /tmp. Where no plan can be made commands say so. Blocks.
   /// Errors: those of resolve_writable_roots; and of making a directory.
   isolation_site(isolation_settings settings, const std::string& cwd);
   isolation_site(const isolation_site&) = delete;
@@ -38,7 +38,8 @@ class isolation_site {
   /// lower one must not get commands any more. Blocks.
   /// Errors: start_failed, as prepare.
   std::uint64_t look();
-  /// What file operations see and may change, by the same plan. Where none can be made any more it stays what it was. Blocks.
+  /// What file operations see and may change, by the same plan. Where none can be made they see what they
+  /// did, and change nothing. Blocks.
   std::shared_ptr<const path_scope> scope();
   /// Removes the private /tmp: the sandbox must have ended. Blocks.
   void clean() noexcept;

@@ -50,6 +50,19 @@ ruled_places::ruled_places(path_rules rules)
   }
 }
 
+ruled_places ruled_places::refusing(const std::string& why) const {
+  ruled_places same;
+  for (const place& each : places_) {
+    unique_fd again(check_file(::fcntl(each.fd.get(), F_DUPFD_CLOEXEC, 0)));
+    same.places_.push_back({each.path, std::move(again), each.is_directory, each.is_writable});
+  }
+  same.protected_ = protected_;
+  same.protected_files_ = protected_files_;
+  same.advice_ = advice_;
+  same.refusal_ = why;
+  return same;
+}
+
 const ruled_places::place* ruled_places::at(std::string_view path) const noexcept {
   for (const place& each : places_) {
     if (each.path == path) return &each;
@@ -77,6 +90,7 @@ bool ruled_places::is_protected(const struct stat& found) const noexcept {
 void ruled_places::refuse_protected() { refuse("it is protected (isolation.protected_paths)"); }
 
 void ruled_places::check_change(const std::string& path) const {
+  if (!refusal_.empty()) refuse(refusal_);
   if (empty()) return;
   const place* const holder = around(path);
   if (holder == nullptr || !holder->is_writable) refuse("it lies outside of what may be written: " + advice_);

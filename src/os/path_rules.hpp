@@ -43,6 +43,9 @@ class ruled_places {
   /// Errors: as file_failure, and those of places that are no real paths.
   explicit ruled_places(path_rules rules);
 
+  /// The same to look at, and nothing may be changed, for this reason. There must be places.
+  ruled_places refusing(const std::string& why) const;
+
   bool empty() const noexcept { return places_.empty(); }
   /// What is seen exactly there, in place of what lies there.
   const place* at(std::string_view path) const noexcept;
@@ -63,6 +66,7 @@ class ruled_places {
   std::vector<std::string> protected_;
   std::vector<std::pair<dev_t, ino_t>> protected_files_;
   std::string advice_;
+  std::string refusal_;  // why nothing may be changed at all
 };
 
 /// The path of an entry.

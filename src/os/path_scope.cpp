@@ -61,6 +61,13 @@ path_walk::result path_scope::find(const std::string& path, path_walk::ending la
   return path_walk(places_, last).run(path);
 }
 
+std::shared_ptr<const path_scope> path_scope::refusing(const std::string& why) const {
+  const auto same = std::make_shared<path_scope>();
+  same->places_ = places_.refusing(why);
+  same->walking_ = walking_;
+  return same;
+}
+
 // ---- looking --------------------------------------------------------------------------------------------------------
 
 unique_fd path_scope::open(const std::string& path, int flags) const {

@@ -33,6 +33,9 @@ class path_scope {
   explicit path_scope(path_rules rules, path_walking walking = path_walking::by_kernel)
       : places_(std::move(rules)), walking_(walking) {}
 
+  /// What may be looked at as in this one; every change is permission_denied, with this message.
+  std::shared_ptr<const path_scope> refusing(const std::string& why) const;
+
   // ---- looking
   /// As open(2) without O_CREAT, and for reading; close-on-exec.
   unique_fd open(const std::string& path, int flags) const;

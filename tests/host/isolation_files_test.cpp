@@ -188,6 +188,41 @@ ASYNC_TEST("isolation files: a root that became a link leads nowhere, and one th
   co_await place.destroy(where);
 }
 
+ASYNC_TEST("isolation files: while no plan can be made nothing is changed, and all is read as before") {
+  const temp_dir at;
+  const temp_dir more;
+  const temp_dir outside;
+  fs::create_directory(more / "root");
+  isolation_settings settings;
+  settings.writable_roots({more / "root"});
+  context place = make_process_context(io, isolated(at.path().string(), settings));
+  const handle where = co_await place.spawn();
+  co_await place.write_file(where, "/tmp/f", "own");
+  co_await place.write_file(where, "f", "in");
+  fs::remove(more / "root");
+  fs::create_directory_symlink(outside.path(), more / "root");
+  fs::create_directories(at / ".git/hooks");
+  write_whole_file(at / ".git/config", "mine");
+  std::vector<refused> all;
+  all.push_back(co_await failure_of(place.write_file(where, ".git/config", "x")));
+  all.push_back(co_await failure_of(place.remove(where, ".git/config")));
+  all.push_back(co_await failure_of(place.rename(where, "f", "g")));
+  all.push_back(co_await failure_of(place.make_directory(where, ".git/hooks/d")));
+  all.push_back(co_await failure_of(dropped(place.upload(where, outside.path().string(), ".git/hooks"))));
+  for (const refused& each : all) {
+    CHECK_MESSAGE(each.code == errc::permission_denied, each.message);
+    CHECK_MESSAGE(each.message.find("was replaced by a link") != std::string::npos, each.message);
+  }
+  CHECK(read_whole_file(at / ".git/config") == "mine");
+  const std::string inside = co_await place.read_file(where, "f");
+  const std::string own = co_await place.read_file(where, "/var/tmp/f");
+  CHECK(inside + own == "inown");
+  fs::remove(more / "root");
+  fs::create_directory(more / "root");
+  co_await place.write_file(where, "f", "again");
+  co_await place.destroy(where);
+}
+
 ASYNC_TEST("isolation files: a command that swaps directories for links while files are written gets nothing out") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
