@@ -76,14 +76,17 @@ std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const s
   return std::make_shared<const path_scope>(std::move(rules));
 }
 
-/// Before there is a plan: the private /tmp is seen.
-std::shared_ptr<const path_scope> nothing_planned(const std::string& tmp) {
-  path_rules rules;
-  rules.places.push_back({"/", "/", false});
-  if (!tmp.empty()) {
-    for (const std::string& each : real_tmp_paths()) rules.places.push_back({each, tmp, false});
+/// For looking only: the private /tmp, and those of the roots that are what they were.
+isolation_plan bare_plan(const std::string& tmp, const std::vector<std::string>& roots) {
+  isolation_plan plan;
+  for (const std::string& each : roots) {
+    std::error_code code;
+    if (fs::canonical(each, code) == each) plan.roots.push_back(each);
   }
-  return std::make_shared<const path_scope>(std::move(rules));
+  if (!tmp.empty()) plan.tmp_at = real_tmp_paths();
+  plan.tmp = tmp;
+  make_mount_points(plan);
+  return plan;
 }
 
 [[noreturn]] void fail(const std::string& why) { throw error(make_error_code(errc::unavailable), why); }
@@ -145,7 +148,10 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   try {
     plan_again(warnings_);
   } catch (const std::system_error&) {
-    scope_ = nothing_planned(tmp_ ? tmp_->path() : "");  // each command says why
+    // Each command says why, and so do file operations.
+    const isolation_plan bare = bare_plan(tmp_ ? tmp_->path() : "", roots_);
+    if (bare.roots.empty()) throw;
+    scope_ = make_scope(bare, settings_.setting_name());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/paths.hpp"
 #include "isolation/home.hpp"
+#include "isolation/real_path.hpp"
 
 #include <unistd.h>
 
@@ -18,10 +19,10 @@ namespace fs = std::filesystem;
 void add(dangerous_sockets& found, const fs::path& path, fs::file_type wanted) {
   auto& to = wanted == fs::file_type::directory ? found.directories : found.sockets;
   found.looked_at.push_back(path.string());
+  const auto real = real_path_if_there(path.string());
   std::error_code code;
-  const fs::path real = fs::canonical(path, code);
-  if (code || fs::status(real, code).type() != wanted) return;
-  if (std::find(to.begin(), to.end(), real.string()) == to.end()) to.push_back(real.string());
+  if (!real || fs::status(*real, code).type() != wanted) return;
+  if (std::find(to.begin(), to.end(), *real) == to.end()) to.push_back(*real);
 }
 
 }  // namespace

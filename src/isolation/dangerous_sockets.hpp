@@ -6,7 +6,7 @@
 
 namespace berth {
 
-/// Those that are there, as real paths. Blocks.
+/// Those that are there, as real paths.
 struct dangerous_sockets {
   std::vector<std::string> sockets = {};
   /// With nothing in them that a command should use.
@@ -14,6 +14,7 @@ struct dangerous_sockets {
   /// Where they were looked for.
   std::vector<std::string> looked_at = {};
 };
+/// Blocks. Errors: as real_path_if_there.
 dangerous_sockets find_dangerous_sockets();
 
 /// Variables that name such sockets: commands do better without them.

@@ -17,6 +17,7 @@ struct git_link {
 };
 
 /// None if the path is no regular file, or does not lead to a directory. Blocks.
+/// Errors: what it says cannot be read, though this user could see to that: see real_path_if_there.
 std::optional<git_link> read_git_link(const std::string& dot_git);
 
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include "core/shown_path.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/git_link.hpp"
+#include "isolation/real_path.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -77,9 +78,7 @@ class planning {
   /// By its real path, where it is there.
   void protect(const std::string& path) {
     plan_.looked_at.push_back(path);
-    std::error_code code;
-    const fs::path real = fs::canonical(path, code);
-    if (!code) plan_.protected_paths.push_back(real.string());
+    if (auto real = real_path_if_there(path)) plan_.protected_paths.push_back(std::move(*real));
   }
 
   void tidy_protected() {

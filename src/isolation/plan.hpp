@@ -38,6 +38,7 @@ struct isolation_plan {
 ///
 /// The repository of a git worktree becomes a root too: git writes there. What `.git` names is believed only where the repository
 /// names the worktree in its turn and no root holds what says so.
+/// Errors: as real_path_if_there: whether something is to be protected cannot be seen.
 isolation_plan make_isolation_plan(const isolation_settings& settings, std::vector<std::string> roots, std::string tmp,
                                    const logger& log = {});
 

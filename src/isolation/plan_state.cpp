@@ -1,9 +1,12 @@
 #include "isolation/plan_state.hpp"
 
+#include "isolation/real_path.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <cerrno>
 #include <string>
 
 namespace berth {
@@ -17,7 +20,10 @@ std::int64_t nanoseconds(const struct statx_timestamp& time) {
 path_state state_of(const std::string& path, bool with_content) {
   struct statx found {};
   path_state state;
-  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return state;
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) {
+    if (!means_missing(errno)) state.failure = errno;
+    return state;
+  }
   state.device = makedev(found.stx_dev_major, found.stx_dev_minor);
   state.number = found.stx_ino;
   if ((found.stx_mask & STATX_BTIME) != 0) state.made = nanoseconds(found.stx_btime);

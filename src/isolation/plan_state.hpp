@@ -14,6 +14,7 @@ struct path_state {
   std::uint64_t number = 0;
   std::int64_t made = 0;  ///< nanoseconds; numbers are used again
   std::int64_t written = 0;
+  int failure = 0;  ///< errno, where it cannot be seen whether it is there
 
   bool operator==(const path_state&) const = default;
 };

@@ -2,6 +2,8 @@
 
 #include "support/temp_dir.hpp"
 
+#include <berth/error.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -94,6 +96,29 @@ TEST_CASE("plan: a root may be protected as a whole, and a link is protected whe
   const auto whole = plan_of({at / "r"}, isolation_settings().protected_paths({at / "r", "real"}));
   CHECK(whole.protected_paths == paths{real(at / "r")});
   CHECK(whole.pinned.empty());
+}
+
+TEST_CASE("plan: what cannot be looked at may be there, so there is no plan") {
+  const temp_dir at;
+  make_repository(at / "r");
+  isolation_settings settings;
+  std::string cause;
+  SUBCASE("a link that leads to itself") {
+    fs::remove_all(at / "r/.git/hooks");
+    fs::create_symlink("hooks", at / "r/.git/hooks");
+    cause = ".git/hooks' cannot be looked at (Too many levels";
+  }
+  SUBCASE("a name that is too long") {
+    settings.protected_paths({std::string(300, 'a')});
+    cause = "cannot be looked at (File name too long)";
+  }
+  try {
+    (void)plan_of({at / "r"}, settings);
+    FAIL("a plan was made");
+  } catch (const error& failure) {
+    CHECK_MESSAGE(failure.message().find(cause) != std::string::npos, failure.message());
+    CHECK(failure.message().find('\n') == std::string::npos);
+  }
 }
 
 TEST_CASE("plan: the repository of a worktree is a root, with its hooks and config protected") {

@@ -1,0 +1,138 @@
+/// What is protected stays so, whatever a command does to hide it from the next look.
+#include "isolation_cases/case_site.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace berth::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+task<exec_result> run_once(asio::io_context& io, const case_site& site, isolation_settings settings, std::string text) {
+  auto [place, where] = co_await open_site(io, site, std::move(settings));
+  exec_result got = co_await place.exec(where, command(std::move(text)).merge_stderr());
+  co_await place.destroy(where);
+  co_return got;
+}
+
+bool is_root() { return ::geteuid() == 0; }
+
+/// Closed directories are no hindrance to root, who sees what lies in them.
+void check_closed(const exec_result& got, const std::string& cause) {
+  CAPTURE(got.std_out);
+  CAPTURE(got.status.message());
+  if (is_root()) return;
+  CHECK(got.status.reason() == end_reason::start_failed);
+  CHECK(got.status.message().find(cause) != std::string::npos);
+}
+
+ASYNC_TEST_FOR("isolation, protected: a command that closes what holds it ends the commands, not the protection",
+               case_patience) {
+  if (lacks("a command that closes what holds it")) co_return;
+  const case_site site;
+  auto [place, where] = co_await open_site(io, site);
+  exec_result got = co_await place.exec(where, command("chmod 000 .git"));
+  CHECK(got.ok());
+  const std::string attack = "chmod 755 .git; echo EVIL >.git/config; echo EVIL >.git/hooks/pre-commit";
+  got = co_await place.exec(where, command(attack));
+  check_closed(got, "let this user into the directories above it again");
+  got = co_await run_once(io, site, isolation_settings(), attack);
+  check_closed(got, "let this user into the directories above it again");
+  fs::permissions(site.root() + "/.git", fs::perms::owner_all);
+  CHECK(read_whole_file(site.root() + "/.git/config") == "old");
+  CHECK(read_whole_file(site.root() + "/.git/hooks/pre-commit") == "old");
+  got = co_await place.exec(where, command("echo again"));
+  CHECK(got.std_out == "again\n");
+  co_await place.destroy(where);
+}
+
+ASYNC_TEST_FOR("isolation, protected: a handle that is spawned on a closed directory reads, and changes nothing",
+               case_patience) {
+  if (lacks("a handle that is spawned on a closed directory") || is_root()) co_return;
+  const case_site site;
+  fs::permissions(site.root() + "/.git", fs::perms::none);
+  auto [place, where] = co_await open_site(io, site);
+  const std::string read = co_await place.read_file(where, "attempt.py");
+  CHECK(!read.empty());
+  std::error_code code;
+  auto writing = place.write_file(where, "new", "x");
+  try {
+    co_await std::move(writing);
+  } catch (const error& failure) {
+    code = failure.code();
+  }
+  CHECK(code == errc::permission_denied);
+  CHECK(!fs::exists(site.root() + "/new"));
+  fs::permissions(site.root() + "/.git", fs::perms::owner_all);
+  const exec_result got = co_await place.exec(where, command("echo hi >new; echo x >.git/config; cat new"));
+  CHECK(got.std_out == "hi\n");
+  CHECK(read_whole_file(site.root() + "/.git/config") == "old");
+  co_await place.destroy(where);
+}
+
+ASYNC_TEST_FOR("isolation, protected: what a command made and closed is protected from the next on", case_patience) {
+  if (lacks("what a command made and closed")) co_return;
+  const case_site site;
+  const auto settings = isolation_settings().protected_paths({"sub/deep/key"});
+  auto [place, where] = co_await open_site(io, site, settings);
+  exec_result got = co_await place.exec(where, command("mkdir -p sub/deep; echo mine >sub/deep/key; chmod 0 sub/deep"));
+  CHECK(got.ok());
+  const std::string attack = "chmod 755 sub/deep; echo EVIL >sub/deep/key";
+  got = co_await place.exec(where, command(attack));
+  check_closed(got, "sub/deep/key");
+  got = co_await run_once(io, site, settings, attack);
+  check_closed(got, "sub/deep/key");
+  fs::permissions(site.root() + "/sub/deep", fs::perms::owner_all);
+  CHECK(read_whole_file(site.root() + "/sub/deep/key") == "mine\n");
+  co_await place.destroy(where);
+}
+
+ASYNC_TEST_FOR("isolation, protected: what others closed to this user does not count, since no command gets there",
+               case_patience) {
+  if (lacks("what others closed")) co_return;
+  const case_site site;
+  const auto settings = isolation_settings().protected_paths({"/var/cache/ldconfig/x"});
+  const exec_result got = co_await run_once(io, site, settings, "echo works");
+  CHECK(got.std_out == "works\n");
+}
+
+/// A socket that nobody reads.
+class agent_socket {
+ public:
+  explicit agent_socket(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    REQUIRE(path.size() < sizeof address.sun_path);
+    std::copy(path.begin(), path.end(), address.sun_path);
+    REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  }
+  ~agent_socket() { ::close(fd_); }
+  agent_socket(const agent_socket&) = delete;
+  agent_socket& operator=(const agent_socket&) = delete;
+
+ private:
+  int fd_;
+};
+
+ASYNC_TEST_FOR("isolation, protected: a socket that is masked stays so when its directory is closed", case_patience) {
+  if (lacks("a socket that is masked")) co_return;
+  const case_site site;
+  fs::create_directory(site.root() + "/agent");
+  const agent_socket agent(site.root() + "/agent/sock");
+  const variable_is named("SSH_AUTH_SOCK", site.root() + "/agent/sock");
+  const auto settings = isolation_settings().unix_sockets(access_rule::allow);
+  exec_result got = co_await run_once(io, site, settings, "test -S agent/sock || chmod 000 agent");
+  CHECK(got.ok());
+  got = co_await run_once(io, site, settings, "chmod 700 agent; test -S agent/sock && echo OPEN");
+  check_closed(got, "agent/sock");
+  CHECK(got.std_out.find("OPEN") == std::string::npos);
+  fs::permissions(site.root() + "/agent", fs::perms::owner_all);
+}
+
+}  // namespace
+}  // namespace berth::test
