@@ -3,6 +3,7 @@
 #include "cli/arguments.hpp"
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
+#include "isolation/all_roots.hpp"
 #include "isolation/home.hpp"
 #include "isolation/plan.hpp"
 
@@ -165,7 +166,7 @@ std::vector<std::string> idle_protections(const isolation_settings& settings, co
     options.extra = settings.writable_roots();
     options.allow_wide = settings.allows_wide_roots();
     options.log = std::move(log);
-    const words roots = resolve_writable_roots(absolute(cwd.empty() ? "." : cwd), options);
+    const words roots = resolve_all_roots(absolute(cwd.empty() ? "." : cwd), options);
     const words& all = settings.protected_paths();
     for (std::size_t at = isolation_settings().protected_paths().size(); at < all.size(); ++at) {  // the first are ours
       const std::string why = why_idle(settings, roots, all[at]);

@@ -5,6 +5,7 @@
 #include "core/shown_path.hpp"
 #include "core/syscall.hpp"
 #include "host/environment.hpp"
+#include "isolation/all_roots.hpp"
 #include "isolation/bwrap.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/find_bwrap.hpp"
@@ -79,7 +80,7 @@ std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const s
 /// For looking only: the private /tmp, and those of the roots that are what they were.
 isolation_plan bare_plan(const std::string& tmp, const std::vector<std::string>& roots) {
   isolation_plan plan;
-  for (const std::string& each : roots) {
+  for (const std::string& each : outermost(roots)) {
     std::error_code code;
     if (fs::canonical(each, code) == each) plan.roots.push_back(each);
   }
@@ -114,10 +115,11 @@ std::vector<mount_entry> mounts_of(const std::vector<std::string>& roots) {
   return all;
 }
 
-/// Those that still are where they were; the first is the working directory.
+/// Those that still are where they were; the first of the outermost holds the working directory. What lies below another one
+/// may come and go.
 std::vector<std::string> standing(const std::vector<std::string>& roots, std::vector<std::string>& warnings) {
   std::vector<std::string> kept;
-  for (const std::string& root : roots) {
+  for (const std::string& root : outermost(roots)) {
     std::error_code code;
     const fs::path real = fs::canonical(root, code);
     if (!code && real == root) {
@@ -130,7 +132,9 @@ std::vector<std::string> standing(const std::vector<std::string>& roots, std::ve
       warnings.push_back("isolation: writable root " + shown_path(root) + " is left out: " + code.message());
     }
   }
-  return kept;
+  std::vector<std::string> all = roots;
+  std::erase_if(all, [&kept](const std::string& each) { return directory_of(each, kept) == nullptr; });
+  return all;
 }
 
 }  // namespace
@@ -141,8 +145,7 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
   options.extra = settings_.writable_roots();
   options.allow_wide = settings_.allows_wide_roots();
   options.log = collect_into(warnings_);
-  roots_ = resolve_writable_roots(cwd, options);
-  protect_below(fs::canonical(cwd).string());
+  roots_ = resolve_all_roots(cwd, options);
   if (settings_.tmp() == tmp_kind::own) tmp_.emplace(tmp_surroundings{roots_, real_tmp_paths()});
   mount_changes_.reset(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
   try {
@@ -153,15 +156,6 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
     if (bare.roots.empty()) throw;
     scope_ = make_scope(bare, settings_.setting_name());
   }
-}
-
-/// Also where the directory itself is no root, as one above it is.
-void isolation_site::protect_below(const std::string& cwd) {
-  std::vector<std::string> all = settings_.protected_paths();
-  for (const std::string& each : settings_.protected_paths()) {
-    if (!each.starts_with('/')) all.push_back(cwd + "/" + each);
-  }
-  settings_.protected_paths(std::move(all));
 }
 
 bool isolation_site::still_holds() {

@@ -49,14 +49,13 @@ class isolation_site {
   const isolation_settings& settings() const noexcept { return settings_; }
 
  private:
-  void protect_below(const std::string& cwd);
   void plan_again(std::vector<std::string>& warnings);
   isolation_plan make_plan(std::vector<std::string>& warnings) const;
   bool still_holds();
 
   isolation_settings settings_;
   std::vector<std::string> warnings_;
-  std::vector<std::string> roots_;
+  std::vector<std::string> roots_;  ///< all that were asked for
   std::optional<private_tmp> tmp_;
   std::mutex mutex_;  // what follows is under it
   isolation_plan plan_;

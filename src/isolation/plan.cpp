@@ -2,6 +2,7 @@
 
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
+#include "isolation/all_roots.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/git_link.hpp"
 #include "isolation/real_path.hpp"
@@ -20,18 +21,11 @@ namespace fs = std::filesystem;
 class planning {
  public:
   planning(const isolation_settings& settings, std::vector<std::string> roots, const logger& log)
-      : settings_(settings), given_(std::move(roots)), log_(log) {
-    plan_.roots = given_;
-  }
+      : settings_(settings), given_(std::move(roots)), log_(log), roots_(given_) {}
 
   isolation_plan run(std::string tmp) {
     for (const std::string& root : given_) open_worktree(root);
-    std::vector<std::string> kept;
-    for (const std::string& root : plan_.roots) {
-      const auto holds = [&root](const std::string& other) { return other != root && is_at_or_below(root, other); };
-      if (std::none_of(plan_.roots.begin(), plan_.roots.end(), holds)) kept.push_back(root);
-    }
-    plan_.roots = std::move(kept);
+    plan_.roots = outermost(roots_);
     plan_.looked_at.insert(plan_.looked_at.end(), plan_.roots.begin(), plan_.roots.end());
     for (const std::string& path : settings_.protected_paths()) protect_named(path);
     tidy_protected();
@@ -57,7 +51,7 @@ class planning {
     for (const char* name : {"gitdir", "commondir", "config.worktree"}) protect(link->own + "/" + name);
     if (directory_of(link->repository, given_) != nullptr) return;
     if (link->is_mutual && directory_of(link->own, given_) == nullptr) {
-      if (directory_of(link->repository, plan_.roots) == nullptr) plan_.roots.push_back(link->repository);
+      if (directory_of(link->repository, roots_) == nullptr) roots_.push_back(link->repository);
     } else {
       log_.warning("isolation: " + shown_path(dot_git) + " leads to " + shown_path(link->repository) +
                    ", which is not writable: it is no worktree of that repository");
@@ -66,7 +60,7 @@ class planning {
 
   void protect_named(const std::string& path) {
     if (path.starts_with('/')) return protect(path);
-    for (const std::string& root : plan_.roots) protect(root + "/" + path);
+    for (const std::string& root : roots_) protect(root + "/" + path);
     constexpr std::string_view git = ".git/";
     if (!path.starts_with(git)) return;
     for (const git_link& link : links_) {
@@ -121,6 +115,7 @@ class planning {
   const isolation_settings& settings_;
   const std::vector<std::string> given_;
   const logger& log_;
+  std::vector<std::string> roots_;  ///< with those that lie below another
   std::vector<git_link> links_;
   isolation_plan plan_;
 };

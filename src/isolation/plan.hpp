@@ -34,7 +34,7 @@ struct isolation_plan {
   bool operator==(const isolation_plan&) const = default;
 };
 
-/// Looks at the host. `roots` as resolve_writable_roots gives them; `tmp` is the handle's own directory, or empty. Blocks.
+/// Looks at the host. `roots` as resolve_all_roots gives them: in each of them things are protected; `tmp` is the handle's own directory, or empty. Blocks.
 ///
 /// The repository of a git worktree becomes a root too: git writes there. What `.git` names is believed only where the repository
 /// names the worktree in its turn and no root holds what says so.

@@ -4,6 +4,7 @@
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "core/text.hpp"
+#include "isolation/all_roots.hpp"
 #include "isolation/home.hpp"
 
 #include <filesystem>
@@ -58,20 +59,6 @@ std::string working_root(const std::string& cwd) {
   return real.string();
 }
 
-/// Each once, and none below another: one that holds earlier ones takes the place of the first of them.
-std::vector<std::string> without_nested(const std::vector<std::string>& roots) {
-  std::vector<std::string> kept;
-  for (const std::string& root : roots) {
-    if (directory_of(root, kept) != nullptr) continue;
-    const auto is_held = [&root](const std::string& each) { return is_at_or_below(each, root); };
-    const auto first = std::find_if(kept.begin(), kept.end(), is_held);
-    const auto place = first - kept.begin();
-    std::erase_if(kept, is_held);
-    kept.insert(kept.begin() + place, root);
-  }
-  return kept;
-}
-
 }  // namespace
 
 std::vector<std::string> parse_allow_write_setting(std::string_view text, std::string_view cwd) {
@@ -86,7 +73,20 @@ std::vector<std::string> parse_allow_write_setting(std::string_view text, std::s
   return paths;
 }
 
-std::vector<std::string> resolve_writable_roots(const std::string& cwd, const root_options& options) {
+std::vector<std::string> outermost(const std::vector<std::string>& roots) {
+  std::vector<std::string> kept;
+  for (const std::string& root : roots) {
+    if (directory_of(root, kept) != nullptr) continue;
+    const auto is_held = [&root](const std::string& each) { return is_at_or_below(each, root); };
+    const auto first = std::find_if(kept.begin(), kept.end(), is_held);
+    const auto place = first - kept.begin();
+    std::erase_if(kept, is_held);
+    kept.insert(kept.begin() + place, root);
+  }
+  return kept;
+}
+
+std::vector<std::string> resolve_all_roots(const std::string& cwd, const root_options& options) {
   const logger log(options.log);
   std::vector<std::string> roots(1, working_root(cwd));
   for (const std::string& each : options.extra) {
@@ -107,7 +107,11 @@ std::vector<std::string> resolve_writable_roots(const std::string& cwd, const ro
       refuse("writable root " + shown_path(root) +
              ": the home directory, or above it; this must be allowed explicitly");
   }
-  return without_nested(roots);
+  return roots;
+}
+
+std::vector<std::string> resolve_writable_roots(const std::string& cwd, const root_options& options) {
+  return outermost(resolve_all_roots(cwd, options));
 }
 
 }  // namespace berth

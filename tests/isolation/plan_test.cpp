@@ -145,6 +145,49 @@ TEST_CASE("plan: a worktree inside the root of its repository adds no root") {
   CHECK(has(both.protected_paths, real(at / "main/trees/one/.git")));
 }
 
+TEST_CASE("plan: a root below another one is protected in, and not mounted") {
+  const temp_dir at;
+  make_repository(at / "r/sub");
+  fs::create_directories(at / "r/plain");
+  const auto plan =
+      plan_of({at / "r", at / "r/sub", at / "r/plain"}, isolation_settings().protected_paths({".git/hooks"}));
+  CHECK(plan.roots == paths{real(at / "r")});
+  CHECK(plan.protected_paths == paths{real(at / "r/sub/.git/hooks")});
+  CHECK(plan.pinned == paths{real(at / "r/sub"), real(at / "r/sub/.git")});  // "plain" may be moved
+}
+
+TEST_CASE("plan: a worktree below another root has its repository protected, wherever both lie") {
+  const temp_dir at;
+  make_repository(at / "r/main");
+  make_worktree(at / "r/main", at / "r/tree", "tree");
+  const auto plan = plan_of({at / "r/tree", at / "r"});
+  CHECK(plan.roots == paths{real(at / "r")});
+  for (const char* each : {"tree/.git", "main/.git/hooks", "main/.git/config", "main/.git/worktrees/tree/commondir"}) {
+    CAPTURE(each);
+    CHECK(has(plan.protected_paths, real(at.path() / "r" / each)));
+  }
+  // One that lies elsewhere is opened for it, as for a root of its own.
+  make_worktree(at / "r/main", at / "other/tree", "other");
+  const auto elsewhere = plan_of({at / "other", at / "other/tree"});
+  CHECK(elsewhere.roots == paths{real(at / "other"), real(at / "r/main/.git")});
+  CHECK(has(elsewhere.protected_paths, real(at / "r/main/.git/hooks")));
+}
+
+TEST_CASE("plan: in a submodule what git keeps of it in the repository around is protected") {
+  const temp_dir at;
+  make_repository(at / "r");
+  fs::create_directories(at / "r/.git/modules/sub/hooks");
+  write_whole_file(at / "r/.git/modules/sub/config", "");
+  fs::create_directories(at / "r/sub");
+  write_whole_file(at / "r/sub/.git", "gitdir: ../.git/modules/sub\n");
+  const auto plan = plan_of({at / "r/sub", at / "r"});
+  CHECK(plan.roots == paths{real(at / "r")});
+  for (const char* each : {"sub/.git", ".git/hooks", ".git/modules/sub/hooks", ".git/modules/sub/config"}) {
+    CAPTURE(each);
+    CHECK(has(plan.protected_paths, real(at.path() / "r" / each)));
+  }
+}
+
 TEST_CASE("plan: a .git file that a command wrote opens nothing") {
   const temp_dir at;
   make_repository(at / "victim");

@@ -101,6 +101,67 @@ ASYNC_TEST_FOR("isolation, protected: what others closed to this user does not c
   CHECK(got.std_out == "works\n");
 }
 
+task<exec_result> run_in(asio::io_context& io, process_context_options options, std::string text) {
+  context place = make_process_context(io, std::move(options));
+  const handle where = co_await place.spawn();
+  exec_result got = co_await place.exec(where, command(std::move(text)).merge_stderr());
+  co_await place.destroy(where);
+  co_return got;
+}
+
+ASYNC_TEST_FOR("isolation, protected: a repository in a root that lies in another one", case_patience) {
+  if (lacks("a repository in a root")) co_return;
+  const case_site site;
+  fs::create_directories(site.root() + "/sub");
+  fs::copy(site.root() + "/.git", site.root() + "/sub/.git", fs::copy_options::recursive);
+  for (const bool is_cwd : {false, true}) {
+    CAPTURE(is_cwd);
+    process_context_options options = site.options(isolation_settings().writable_roots({is_cwd ? ".." : "sub"}));
+    if (is_cwd) options.cwd = site.root() + "/sub";
+    const std::string attack =
+        "cd " + site.root() +
+        "; echo x >sub/.git/config; echo x >sub/.git/hooks/pre-commit; mv sub/.git sub/g; mv sub s; "
+        "echo x >sub/new";
+    const exec_result got = co_await run_in(io, options, attack);
+    CAPTURE(got.std_out);
+    CHECK(got.ok());
+    CHECK(read_whole_file(site.root() + "/sub/.git/config") == "old");
+    CHECK(read_whole_file(site.root() + "/sub/.git/hooks/pre-commit") == "old");
+  }
+}
+
+ASYNC_TEST_FOR("isolation, protected: the repository of a worktree, both in one root", case_patience) {
+  if (lacks("the repository of a worktree")) co_return;
+  const case_site site;
+  const std::string top = site.root();
+  const std::string own = top + "/main/.git/worktrees/wt";
+  fs::create_directories(top + "/main");
+  fs::copy(top + "/.git", top + "/main/.git", fs::copy_options::recursive);
+  fs::create_directories(own);
+  fs::create_directories(top + "/wt");
+  write_whole_file(own + "/gitdir", fs::canonical(top).string() + "/wt/.git\n");
+  write_whole_file(own + "/commondir", "../..\n");
+  write_whole_file(top + "/wt/.git", "gitdir: " + own + "\n");
+  process_context_options options = site.options(isolation_settings().writable_roots({".."}));
+  options.cwd = top + "/wt";
+  const std::string attack =
+      "echo x >.git; cd ../main/.git; echo x >config; echo x >hooks/pre-commit; echo x >worktrees/wt/commondir; ";
+  const auto check = [&] {
+    fs::permissions(own, fs::perms::owner_all);
+    CHECK(read_whole_file(top + "/main/.git/config") == "old");
+    CHECK(read_whole_file(top + "/main/.git/hooks/pre-commit") == "old");
+    CHECK(read_whole_file(own + "/commondir") == "../..\n");
+    CHECK(read_whole_file(top + "/wt/.git").starts_with("gitdir: "));
+  };
+  exec_result got = co_await run_in(io, options, attack + "chmod 000 worktrees/wt");
+  CHECK(got.ok());
+  check();
+  fs::permissions(own, fs::perms::none);
+  got = co_await run_in(io, options, "chmod 755 ../main/.git/worktrees/wt; " + attack);
+  check_closed(got, "commondir");
+  check();
+}
+
 /// A socket that nobody reads.
 class agent_socket {
  public:
