@@ -61,6 +61,18 @@ std::vector<std::string> real_tmp_paths() {
   return all;
 }
 
+/// Where roots lie in the private /tmp, by its other names.
+std::vector<std::string> other_mount_points(const isolation_plan& plan, const path_rules& rules) {
+  std::vector<std::string> all;
+  for (const std::string& each : mount_points(plan)) {
+    const std::string& name = *directory_of(each, plan.tmp_at);
+    for (const path_rules::place& other : rules.places) {
+      if (other.seen_at != name) all.push_back(other.seen_at + each.substr(name.size()));
+    }
+  }
+  return all;
+}
+
 /// As bwrap mounts it: the private /tmp first, then the roots.
 std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const std::string& setting_name) {
   path_rules rules;
@@ -68,6 +80,7 @@ std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const s
   for (const std::string& each : plan.tmp_at) {
     if (all_writable || directory_of(each, plan.roots) == nullptr) rules.places.push_back({each, plan.tmp, true});
   }
+  rules.kept = other_mount_points(plan, rules);
   for (const std::string& each : plan.roots) rules.places.push_back({each, each, true});
   if (all_writable) {
     for (const char* each : {"/proc", "/dev"}) rules.places.push_back({each, each, false});
@@ -180,11 +193,11 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
   for (int tries = 0;; ++tries) {
     std::vector<std::string> said, said_again;
     isolation_plan plan = make_plan(said);
+    make_mount_points(plan);
     std::vector<path_state> state = look_at(plan);
     // What changed before the look is in the second plan; what changes from now on, the next look sees.
     if (make_plan(said_again) != plan && tries < most_tries) continue;
     warnings.insert(warnings.end(), said.begin(), said.end());
-    make_mount_points(plan);
     mounts_seen_ = mounts_of(plan.roots);
     if (number_ > 0 && plan == plan_ && state == state_ && mounts_ == mounts_seen_) return;
     scope_ = make_scope(plan, settings_.setting_name());

@@ -3,6 +3,7 @@
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "isolation/all_roots.hpp"
+#include "isolation/bwrap.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/git_link.hpp"
 #include "isolation/real_path.hpp"
@@ -102,6 +103,9 @@ class planning {
       std::error_code code;
       const fs::path real = fs::canonical(each, code);
       if (!code && directory_of(real.string(), plan_.tmp_at) == nullptr) plan_.tmp_at.push_back(real.string());
+    }
+    for (const std::string& each : mount_points(plan_)) {
+      plan_.looked_at.push_back(plan_.tmp + each.substr(directory_of(each, plan_.tmp_at)->size()));
     }
   }
 

@@ -26,6 +26,8 @@ unique_fd open_real(const std::string& path) {
 
 [[noreturn]] void refuse(const std::string& why) { throw error(make_error_code(errc::permission_denied), why); }
 
+[[noreturn]] void refuse_to_move() { refuse("it is a writable root, or holds one, and stays where it is"); }
+
 }  // namespace
 
 std::string path_below(const std::string& directory, const std::string& name) {
@@ -33,7 +35,7 @@ std::string path_below(const std::string& directory, const std::string& name) {
 }
 
 ruled_places::ruled_places(path_rules rules)
-    : protected_(std::move(rules.protected_paths)), advice_(std::move(rules.advice)) {
+    : protected_(std::move(rules.protected_paths)), kept_(std::move(rules.kept)), advice_(std::move(rules.advice)) {
   for (path_rules::place& each : rules.places) {
     place one{std::move(each.seen_at), open_real(each.real), true, each.is_writable};
     struct stat found {};
@@ -57,6 +59,7 @@ ruled_places ruled_places::refusing(const std::string& why) const {
     same.places_.push_back({each.path, std::move(again), each.is_directory, each.is_writable});
   }
   same.protected_ = protected_;
+  same.kept_ = kept_;
   same.protected_files_ = protected_files_;
   same.advice_ = advice_;
   same.refusal_ = why;
@@ -96,6 +99,7 @@ void ruled_places::check_change(const std::string& path) const {
   if (holder == nullptr || !holder->is_writable) refuse("it lies outside of what may be written: " + advice_);
   const auto holds = [&path](const std::string& each) { return is_at_or_below(path, each); };
   if (std::any_of(protected_.begin(), protected_.end(), holds)) refuse_protected();
+  if (std::find(kept_.begin(), kept_.end(), path) != kept_.end()) refuse_to_move();
 }
 
 void ruled_places::check_leaving(const std::string& path) const {
@@ -104,8 +108,8 @@ void ruled_places::check_leaving(const std::string& path) const {
   if (std::any_of(protected_.begin(), protected_.end(), is_in_it))
     refuse("it holds what is protected (isolation.protected_paths)");
   const auto is_place_in_it = [&path](const place& each) { return is_at_or_below(each.path, path); };
-  if (std::any_of(places_.begin(), places_.end(), is_place_in_it))
-    refuse("it is a writable root, or holds one, and stays where it is");
+  if (std::any_of(places_.begin(), places_.end(), is_place_in_it) || std::any_of(kept_.begin(), kept_.end(), is_in_it))
+    refuse_to_move();
 }
 
 }  // namespace berth

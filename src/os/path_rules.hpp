@@ -23,6 +23,8 @@ struct path_rules {
   std::vector<place> places = {};
   /// Paths as seen, which may not be changed though a place that may holds them.
   std::vector<std::string> protected_paths = {};
+  /// As seen; they stay where they are, and so does what holds them.
+  std::vector<std::string> kept = {};
   /// Ends the message about what lies outside.
   std::string advice = {};
 };
@@ -57,13 +59,14 @@ class ruled_places {
 
   /// May what has the path be made, replaced or filled? Errors: permission_denied.
   void check_change(const std::string& path) const;
-  /// May it go away? Not what is a place, or holds one or something protected. Errors: permission_denied.
+  /// May it go away? Not what is a place or kept, or holds such or something protected. Errors: permission_denied.
   void check_leaving(const std::string& path) const;
   [[noreturn]] static void refuse_protected();
 
  private:
   std::vector<place> places_;  // inner ones first
   std::vector<std::string> protected_;
+  std::vector<std::string> kept_;
   std::vector<std::pair<dev_t, ino_t>> protected_files_;
   std::string advice_;
   std::string refusal_;  // why nothing may be changed at all

@@ -108,6 +108,33 @@ ASYNC_TEST("isolation files: the private /tmp is one for commands and file opera
   co_await place.destroy(where);
 }
 
+ASYNC_TEST("isolation files: what holds a root in the private /tmp stays, under each of its names") {
+  const temp_dir at;
+  if (!at.path().string().starts_with("/tmp/")) co_return;
+  fs::create_directories(at / "deep/w");
+  write_whole_file(at / "deep/file", "mine");
+  isolation_settings settings;
+  settings.writable_roots({at / "deep/file"});
+  context place = make_process_context(io, isolated(at / "deep/w", settings));
+  const handle where = co_await place.spawn();
+  const std::string other = "/var/tmp" + (at / "deep").substr(std::string("/tmp").size());
+  std::vector<refused> all;
+  all.push_back(co_await failure_of(place.remove(where, other, remove_options().recursive())));
+  all.push_back(co_await failure_of(place.remove(where, other + "/w", remove_options().recursive())));
+  all.push_back(co_await failure_of(place.rename(where, other, "/tmp/moved")));
+  all.push_back(co_await failure_of(place.remove(where, other + "/file")));
+  all.push_back(co_await failure_of(place.write_file(where, other + "/file", "x")));
+  for (const refused& each : all) CHECK_MESSAGE(each.code == errc::permission_denied, each.message);
+  if (has_bwrap()) {
+    const exec_result got = co_await place.exec(where, command("cat ../file; echo hi >a"));
+    CHECK(got.std_out == "mine");
+    CHECK(read_whole_file(at / "deep/w/a") == "hi\n");
+  }
+  co_await place.write_file(where, other + "/beside", "x");
+  co_await place.remove(where, other + "/beside");
+  co_await place.destroy(where);
+}
+
 ASYNC_TEST("isolation files: with the host's /tmp, writes there need a root") {
   const temp_dir at;
   const temp_dir other;
