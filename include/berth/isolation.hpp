@@ -51,7 +51,7 @@ class BERTH_API isolation_settings {
   }
   /// Read-only though they lie below a root; they can be neither moved nor replaced. A relative one is looked for in every root and in
   /// the working directory, and what is not there is left out until it appears: nothing is created for it. In a git worktree, `.git/`
-  /// means the repository that it belongs to.
+  /// means the repository that it belongs to; in a root that is itself a repository, that root.
   /// Default: `.git/hooks`, `.git/config` and `.git/config.worktree`.
   isolation_settings& protected_paths(std::vector<std::string> paths) & {
     protected_paths_ = std::move(paths);

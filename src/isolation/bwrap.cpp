@@ -55,7 +55,9 @@ class argument_list {
     add("--ro-bind", "/proc/sys", "/proc/sys");
     add("--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger");
     if (all_writable) add("--ro-bind", "/sys", "/sys");
-    for (const std::string& each : plan.masked_directories) mask_directory(each);
+    for (const std::string& each : plan.masked_directories) {
+      if (!is_in_root(each, plan)) mask_directory(each);
+    }
     for (const std::string& each : plan.tmp_at) add("--bind", plan.tmp, each);
     pin_in_tmp(plan);
   }
@@ -67,8 +69,7 @@ class argument_list {
     for (const std::string& each : plan.pinned) add("--bind", each, each);
     for (const std::string& each : plan.protected_paths) add("--ro-bind", each, each);
     for (const std::string& each : plan.masked_directories) {
-      const std::string* root = directory_of(each, plan.roots);
-      if (root != nullptr && *root != "/" && *root != each) mask_directory(each);
+      if (is_in_root(each, plan)) mask_directory(each);
     }
     for (const std::string& each : plan.masked_sockets) {
       if (!is_hidden(each, plan)) add("--ro-bind", "/dev/null", each);
@@ -104,6 +105,12 @@ class argument_list {
   }
 
   void mask_directory(const std::string& path) { add("--perms", "0755", "--tmpfs", path); }
+
+  /// A root, or a pin in it, would lie over its mask.
+  static bool is_in_root(const std::string& path, const isolation_plan& plan) {
+    const std::string* const root = directory_of(path, plan.roots);
+    return root != nullptr && *root != path;
+  }
 
   /// Below the private /tmp, and no root brings it back: there is nothing to lie on.
   static bool is_hidden(const std::string& path, const isolation_plan& plan) {

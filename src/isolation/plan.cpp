@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace berth {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view in_git = ".git/";
 
 /// Puts a plan together: first the roots, then what is protected in them.
 class planning {
@@ -29,12 +32,13 @@ class planning {
     plan_.roots = outermost(roots_);
     plan_.looked_at.insert(plan_.looked_at.end(), plan_.roots.begin(), plan_.roots.end());
     for (const std::string& path : settings_.protected_paths()) protect_named(path);
-    tidy_protected();
-    pin();
+    for (const std::string& root : given_) protect_repository(root);
     if (!tmp.empty()) place_tmp(std::move(tmp));
+    tidy_protected();
     plan_.network = settings_.network();
     plan_.unix_sockets = settings_.unix_sockets();
     if (plan_.unix_sockets == access_rule::allow) mask();
+    pin();
     return std::move(plan_);
   }
 
@@ -62,11 +66,25 @@ class planning {
   void protect_named(const std::string& path) {
     if (path.starts_with('/')) return protect(path);
     for (const std::string& root : roots_) protect(root + "/" + path);
-    constexpr std::string_view git = ".git/";
-    if (!path.starts_with(git)) return;
+    if (!path.starts_with(in_git)) return;
     for (const git_link& link : links_) {
-      protect(link.repository + "/" + path.substr(git.size()));
-      protect(link.own + "/" + path.substr(git.size()));
+      protect(link.repository + "/" + path.substr(in_git.size()));
+      protect(link.own + "/" + path.substr(in_git.size()));
+    }
+  }
+
+  /// Where a root is `.git` itself, or a bare repository. What tells that is pinned, so that no command can take it away.
+  void protect_repository(const std::string& root) {
+    std::vector<std::string> parts;
+    for (const char* name : {"/objects", "/refs"}) {
+      plan_.looked_at.push_back(root + name);
+      const auto real = real_path_if_there(root + name);
+      if (real && fs::is_directory(*real)) parts.push_back(*real);
+    }
+    if (parts.size() < 2) return;
+    plan_.pinned.insert(plan_.pinned.end(), parts.begin(), parts.end());
+    for (const std::string& path : settings_.protected_paths()) {
+      if (path.starts_with(in_git)) protect(root + "/" + path.substr(in_git.size()));
     }
   }
 
@@ -81,20 +99,37 @@ class planning {
     std::sort(all.begin(), all.end());
     std::vector<std::string> kept;
     for (const std::string& each : all) {
-      if (directory_of(each, plan_.roots) != nullptr && directory_of(each, kept) == nullptr) kept.push_back(each);
+      if (root_of(each) != nullptr && directory_of(each, kept) == nullptr) kept.push_back(each);
     }
     all = std::move(kept);
   }
 
-  void pin() {
-    for (const std::string& each : plan_.protected_paths) {
-      const std::string& root = *directory_of(each, plan_.roots);
-      for (fs::path up = fs::path(each).parent_path(); up.string().size() > root.size(); up = up.parent_path()) {
-        plan_.pinned.push_back(up.string());
-      }
+  /// Through which root the path may be written; null: through none, or a private /tmp lies over it.
+  const std::string* root_of(const std::string& path) const {
+    const std::string* const root = directory_of(path, plan_.roots);
+    const bool is_covered = root != nullptr && *root == "/" && directory_of(path, plan_.tmp_at) != nullptr;
+    return is_covered ? nullptr : root;
+  }
+
+  void pin_above(const std::string& path) {
+    const std::string* const root = root_of(path);
+    if (root == nullptr) return;
+    for (fs::path up = fs::path(path).parent_path(); up.string().size() > root->size(); up = up.parent_path()) {
+      plan_.pinned.push_back(up.string());
     }
-    std::sort(plan_.pinned.begin(), plan_.pinned.end());  // a directory comes before what lies in it
-    plan_.pinned.erase(std::unique(plan_.pinned.begin(), plan_.pinned.end()), plan_.pinned.end());
+  }
+
+  void pin() {
+    for (const auto* list : {&plan_.protected_paths, &plan_.masked_sockets, &plan_.masked_directories}) {
+      for (const std::string& each : *list) pin_above(each);
+    }
+    auto& all = plan_.pinned;
+    std::erase_if(all, [this](const std::string& each) {
+      const std::string* const root = root_of(each);
+      return root == nullptr || *root == each || directory_of(each, plan_.protected_paths) != nullptr;
+    });
+    std::sort(all.begin(), all.end());  // a directory comes before what lies in it
+    all.erase(std::unique(all.begin(), all.end()), all.end());
   }
 
   void place_tmp(std::string tmp) {
@@ -114,6 +149,11 @@ class planning {
     plan_.looked_at.insert(plan_.looked_at.end(), found.looked_at.begin(), found.looked_at.end());
     plan_.masked_sockets = std::move(found.sockets);
     plan_.masked_directories = std::move(found.directories);
+    const auto is_hidden = [this](const std::string& each) {
+      return directory_of(each, plan_.tmp_at) != nullptr && root_of(each) == nullptr;
+    };
+    std::erase_if(plan_.masked_sockets, is_hidden);
+    std::erase_if(plan_.masked_directories, is_hidden);
   }
 
   const isolation_settings& settings_;

@@ -13,7 +13,8 @@ namespace berth {
 struct isolation_plan {
   /// May be written; none below another.
   std::vector<std::string> roots = {};
-  /// Between a root and a protected path: written as the root, but they stay where they are, and so does what is protected below.
+  /// Between a root and what is protected or masked, and what tells that a root is a repository: written as the root, but they stay
+  /// where they are, and so does what is below.
   /// Outer ones first.
   std::vector<std::string> pinned = {};
   /// Below a root and yet read-only; none below another.

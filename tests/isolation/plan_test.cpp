@@ -1,10 +1,15 @@
 #include "isolation/plan.hpp"
 
+#include "core/paths.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <berth/error.hpp>
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -186,6 +191,45 @@ TEST_CASE("plan: in a submodule what git keeps of it in the repository around is
     CAPTURE(each);
     CHECK(has(plan.protected_paths, real(at.path() / "r" / each)));
   }
+}
+
+TEST_CASE("plan: in a root that is itself a repository hooks and config are protected, and what tells that stays") {
+  const temp_dir at;
+  make_repository(at / "r");
+  fs::create_directories(at / "r/.git/refs");
+  fs::create_directories(at / "r/sub");
+  const auto plan = plan_of({at / "r/sub", at / "r/.git"});
+  CHECK(plan.protected_paths == paths{real(at / "r/.git/config"), real(at / "r/.git/hooks")});
+  CHECK(plan.pinned == paths{real(at / "r/.git/objects"), real(at / "r/.git/refs")});
+  fs::remove(at / "r/.git/refs");
+  const auto before = plan_of({at / "r/.git"});
+  CHECK(before.protected_paths.empty());
+  CHECK(has(before.looked_at, real(at / "r/.git") + "/refs"));
+  fs::create_directories(at / "r/.git/refs");
+  const auto all = plan_of({at / "r/.git"}, isolation_settings().protected_paths({"objects", ".git/hooks"}));
+  CHECK(all.pinned == paths{real(at / "r/.git/refs")});  // what is protected lies over its pin
+}
+
+TEST_CASE("plan: what holds a masked socket in a root stays") {
+  const temp_dir at;
+  fs::create_directories(at / "r/a/b");
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = at / "r/a/b/s";
+  REQUIRE(path.size() < sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  REQUIRE(::bind(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  ::close(made);
+  const variable_is agent("SSH_AUTH_SOCK", path);
+  const auto settings = isolation_settings().unix_sockets(access_rule::allow);
+  const auto plan = plan_of({at / "r"}, settings);
+  CHECK(plan.masked_sockets == paths{real(path)});
+  CHECK(plan.pinned == paths{real(at / "r/a"), real(at / "r/a/b")});
+  // With a private /tmp over it there is nothing to hide.
+  const auto whole = make_isolation_plan(settings, {"/"}, "/own");
+  CHECK(has(whole.masked_sockets, real(path)) == (directory_of(real(path), whole.tmp_at) == nullptr));
+  for (const std::string& each : whole.pinned) CHECK(directory_of(each, whole.tmp_at) == nullptr);
 }
 
 TEST_CASE("plan: a .git file that a command wrote opens nothing") {

@@ -162,6 +162,24 @@ ASYNC_TEST_FOR("isolation, protected: the repository of a worktree, both in one 
   check();
 }
 
+ASYNC_TEST_FOR("isolation, protected: in a root that is a repository itself, whatever is moved away", case_patience) {
+  if (lacks("in a root that is a repository itself")) co_return;
+  const case_site site;
+  for (const char* each : {"/.git/objects", "/.git/refs", "/sub"}) fs::create_directories(site.root() + each);
+  write_whole_file(site.root() + "/.git/HEAD", "ref: refs/heads/main\n");
+  process_context_options options = site.options(isolation_settings().writable_roots({"../.git"}));
+  options.cwd = site.root() + "/sub";
+  const std::string attack =
+      "cd ../.git; echo x >config; echo x >hooks/pre-commit; mv objects o; mv refs r; rm HEAD; ls";
+  for (int i = 0; i < 2; ++i) {
+    const exec_result got = co_await run_in(io, options, attack);
+    CHECK(got.ok());
+    CHECK(got.std_out.find("busy") != std::string::npos);
+    CHECK(read_whole_file(site.root() + "/.git/config") == "old");
+    CHECK(read_whole_file(site.root() + "/.git/hooks/pre-commit") == "old");
+  }
+}
+
 /// A socket that nobody reads.
 class agent_socket {
  public:
@@ -187,7 +205,7 @@ ASYNC_TEST_FOR("isolation, protected: a socket that is masked stays so when its 
   const agent_socket agent(site.root() + "/agent/sock");
   const variable_is named("SSH_AUTH_SOCK", site.root() + "/agent/sock");
   const auto settings = isolation_settings().unix_sockets(access_rule::allow);
-  exec_result got = co_await run_once(io, site, settings, "test -S agent/sock || chmod 000 agent");
+  exec_result got = co_await run_once(io, site, settings, "mv agent moved; test -S agent/sock || chmod 000 agent");
   CHECK(got.ok());
   got = co_await run_once(io, site, settings, "chmod 700 agent; test -S agent/sock && echo OPEN");
   check_closed(got, "agent/sock");
