@@ -1,5 +1,6 @@
 #include "isolation/plan.hpp"
 
+#include "berth/error.hpp"
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "isolation/all_roots.hpp"
@@ -21,6 +22,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view in_git = ".git/";
 
+/// Without `.`, `..` and a slash at the end.
+std::string plain_path(const std::string& path) {
+  std::string text = fs::path(path).lexically_normal().string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
 /// Puts a plan together: first the roots, then what is protected in them.
 class planning {
  public:
@@ -33,6 +41,7 @@ class planning {
     plan_.looked_at.insert(plan_.looked_at.end(), plan_.roots.begin(), plan_.roots.end());
     for (const std::string& path : settings_.protected_paths()) protect_named(path);
     for (const std::string& root : given_) protect_repository(root);
+    for (const std::string& path : wanted_) look_for(path);
     if (!tmp.empty()) place_tmp(std::move(tmp));
     tidy_protected();
     plan_.network = settings_.network();
@@ -88,10 +97,26 @@ class planning {
     }
   }
 
-  /// By its real path, where it is there.
-  void protect(const std::string& path) {
+  void protect(std::string path) { wanted_.push_back(std::move(path)); }
+
+  /// It is protected by its real path, where it is there.
+  void look_for(const std::string& path) {
     plan_.looked_at.push_back(path);
-    if (auto real = real_path_if_there(path)) plan_.protected_paths.push_back(std::move(*real));
+    auto real = real_path_if_there(path);
+    if (!real) return;
+    refuse_wide_link(path, *real);
+    plan_.protected_paths.push_back(std::move(*real));
+  }
+
+  /// A command can make a link in a root that would have all of the root protected. Who protects a root by its own name means it.
+  void refuse_wide_link(const std::string& path, const std::string& real) const {
+    const std::string plain = plain_path(path);
+    if (plain == real || directory_of(plain, roots_) == nullptr) return;
+    const auto is_in_it = [&real](const std::string& each) { return is_at_or_below(each, real); };
+    if (!is_in_it(plain) && std::none_of(roots_.begin(), roots_.end(), is_in_it)) return;
+    throw error(make_error_code(errc::unsupported),
+                shown_path(path) + " leads over a link to " + shown_path(real) +
+                    ", which is a writable root, or holds one or the link, so it cannot be protected: remove the link");
   }
 
   void tidy_protected() {
@@ -161,6 +186,7 @@ class planning {
   const logger& log_;
   std::vector<std::string> roots_;  ///< with those that lie below another
   std::vector<git_link> links_;
+  std::vector<std::string> wanted_;  ///< to be protected, there or not
   isolation_plan plan_;
 };
 

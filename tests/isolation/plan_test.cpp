@@ -193,6 +193,30 @@ TEST_CASE("plan: in a submodule what git keeps of it in the repository around is
   }
 }
 
+TEST_CASE("plan: a link by which all of a root would be protected is an error, which names it") {
+  const temp_dir at;
+  make_repository(at / "r");
+  make_repository(at / "other");
+  fs::remove_all(at / "r/.git/hooks");
+  std::string target;
+  SUBCASE("what holds the link") { target = "."; }
+  SUBCASE("the root") { target = ".."; }
+  SUBCASE("what is above it") { target = at.path().string(); }
+  SUBCASE("another root") { target = "../../other"; }
+  fs::create_directory_symlink(target, at / "r/.git/hooks");
+  try {
+    (void)plan_of({at / "r", at / "other"});
+    FAIL("a plan was made");
+  } catch (const error& failure) {
+    CHECK(failure.message().find(".git/hooks' leads over a link to ") != std::string::npos);
+    CHECK(failure.message().find("remove the link") != std::string::npos);
+  }
+  fs::remove(at / "r/.git/hooks");
+  fs::create_directories(at / "r/src");
+  fs::create_directory_symlink("../src", at / "r/.git/hooks");
+  CHECK(has(plan_of({at / "r", at / "other"}).protected_paths, real(at / "r/src")));
+}
+
 TEST_CASE("plan: in a root that is itself a repository hooks and config are protected, and what tells that stays") {
   const temp_dir at;
   make_repository(at / "r");

@@ -180,6 +180,23 @@ ASYNC_TEST_FOR("isolation, protected: in a root that is a repository itself, wha
   }
 }
 
+ASYNC_TEST_FOR("isolation, protected: a link to the root in its place is told, and does not make the root read-only",
+               case_patience) {
+  if (lacks("a link to the root in its place")) co_return;
+  const case_site site;
+  fs::remove_all(site.root() + "/.git/hooks");
+  auto [place, where] = co_await open_site(io, site);
+  exec_result got = co_await place.exec(where, command("ln -s .. .git/hooks"));
+  CHECK(got.ok());
+  got = co_await place.exec(where, command("echo x >new"));
+  CHECK(got.status.reason() == end_reason::start_failed);
+  CHECK(got.status.message().find("remove the link") != std::string::npos);
+  fs::remove(site.root() + "/.git/hooks");
+  got = co_await place.exec(where, command("echo x >new; cat new"));
+  CHECK(got.std_out == "x\n");
+  co_await place.destroy(where);
+}
+
 /// A socket that nobody reads.
 class agent_socket {
  public:
