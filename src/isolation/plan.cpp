@@ -7,6 +7,7 @@
 #include "isolation/bwrap.hpp"
 #include "isolation/dangerous_sockets.hpp"
 #include "isolation/git_link.hpp"
+#include "isolation/other_case.hpp"
 #include "isolation/real_path.hpp"
 
 #include <algorithm>
@@ -102,8 +103,10 @@ class planning {
   /// It is protected by its real path, where it is there.
   void look_for(const std::string& path) {
     plan_.looked_at.push_back(path);
+    refuse_other_case(plain_path(path));
     auto real = real_path_if_there(path);
     if (!real) return;
+    refuse_other_case(*real);
     refuse_wide_link(path, *real);
     plan_.protected_paths.push_back(std::move(*real));
   }
@@ -117,6 +120,17 @@ class planning {
     throw error(make_error_code(errc::unsupported),
                 shown_path(path) + " leads over a link to " + shown_path(real) +
                     ", which is a writable root, or holds one or the link, so it cannot be protected: remove the link");
+  }
+
+  /// A mount lies on one name, and so do the rules of file operations.
+  void refuse_other_case(const std::string& path) const {
+    const std::string* const root = directory_of(path, roots_);
+    const std::string other = root == nullptr ? std::string() : find_other_case(path, *root, lookup_here());
+    if (other.empty()) return;
+    throw error(make_error_code(errc::unsupported),
+                shown_path(other) +
+                    " is found though nothing has that name: this file system does not tell upper from "
+                    "lower case, so nothing can be protected in it; work on one that does");
   }
 
   void tidy_protected() {
