@@ -37,13 +37,13 @@ class planning {
       : settings_(settings), given_(std::move(roots)), log_(log), roots_(given_) {}
 
   isolation_plan run(std::string tmp) {
+    if (!tmp.empty()) place_tmp(std::move(tmp));
     for (const std::string& root : given_) open_worktree(root);
-    plan_.roots = outermost(roots_);
+    choose_roots();
     plan_.looked_at.insert(plan_.looked_at.end(), plan_.roots.begin(), plan_.roots.end());
     for (const std::string& path : settings_.protected_paths()) protect_named(path);
     for (const std::string& root : given_) protect_repository(root);
     for (const std::string& path : wanted_) look_for(path);
-    if (!tmp.empty()) place_tmp(std::move(tmp));
     tidy_protected();
     plan_.network = settings_.network();
     plan_.unix_sockets = settings_.unix_sockets();
@@ -53,6 +53,25 @@ class planning {
   }
 
  private:
+  void choose_roots() {
+    plan_.roots = outermost(roots_);
+    if (directory_of("/", plan_.roots) != nullptr) {
+      // The private /tmp lies over that one.
+      std::vector<std::string> covered = roots_;
+      std::erase_if(covered, [this](const std::string& each) { return directory_of(each, plan_.tmp_at) == nullptr; });
+      covered = outermost(covered);
+      plan_.roots.insert(plan_.roots.begin(), covered.begin(), covered.end());
+    }
+    for (const std::string& each : mount_points(plan_)) {
+      plan_.looked_at.push_back(plan_.tmp + each.substr(directory_of(each, plan_.tmp_at)->size()));
+    }
+  }
+
+  /// A command could have made all that is there.
+  bool is_of_commands(const std::string& path) const {
+    return directory_of(path, given_) != nullptr || (!plan_.tmp.empty() && is_at_or_below(path, plan_.tmp));
+  }
+
   void open_worktree(const std::string& root) {
     const std::string dot_git = root + "/.git";
     plan_.looked_at.push_back(dot_git);
@@ -65,7 +84,7 @@ class planning {
     protect(dot_git);
     for (const char* name : {"gitdir", "commondir", "config.worktree"}) protect(link->own + "/" + name);
     if (directory_of(link->repository, given_) != nullptr) return;
-    if (link->is_mutual && directory_of(link->own, given_) == nullptr) {
+    if (link->is_mutual && !is_of_commands(link->own)) {
       if (directory_of(link->repository, roots_) == nullptr) roots_.push_back(link->repository);
     } else {
       log_.warning("isolation: " + shown_path(dot_git) + " leads to " + shown_path(link->repository) +
@@ -177,9 +196,6 @@ class planning {
       std::error_code code;
       const fs::path real = fs::canonical(each, code);
       if (!code && directory_of(real.string(), plan_.tmp_at) == nullptr) plan_.tmp_at.push_back(real.string());
-    }
-    for (const std::string& each : mount_points(plan_)) {
-      plan_.looked_at.push_back(plan_.tmp + each.substr(directory_of(each, plan_.tmp_at)->size()));
     }
   }
 

@@ -11,7 +11,7 @@ namespace berth {
 
 /// All paths are real ones of things that are there. Launchers turn it into the words of their sandbox and ask nothing themselves.
 struct isolation_plan {
-  /// May be written; none below another.
+  /// May be written; none below another, but for those in a private /tmp beside "/", which comes last then.
   std::vector<std::string> roots = {};
   /// Between a root and what is protected or masked, and what tells that a root is a repository: written as the root, but they stay
   /// where they are, and so does what is below.
@@ -38,7 +38,7 @@ struct isolation_plan {
 /// Looks at the host. `roots` as resolve_all_roots gives them: in each of them things are protected; `tmp` is the handle's own directory, or empty. Blocks.
 ///
 /// The repository of a git worktree becomes a root too: git writes there. What `.git` names is believed only where the repository
-/// names the worktree in its turn and no root holds what says so.
+/// names the worktree in its turn, and neither a root nor the private /tmp holds what says so.
 /// Errors: as real_path_if_there: whether something is to be protected cannot be seen.
 isolation_plan make_isolation_plan(const isolation_settings& settings, std::vector<std::string> roots, std::string tmp,
                                    const logger& log = {});

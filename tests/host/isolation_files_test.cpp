@@ -135,6 +135,26 @@ ASYNC_TEST("isolation files: what holds a root in the private /tmp stays, under 
   co_await place.destroy(where);
 }
 
+ASYNC_TEST("isolation files: / as a root and a private /tmp leave the working directory in sight") {
+  if (!has_bwrap()) co_return;
+  const temp_dir at;
+  isolation_settings settings;
+  settings.writable_roots({"/"}).allow_wide_roots();
+  context place = make_process_context(io, isolated(at.path().string(), settings));
+  const handle where = co_await place.spawn();
+  const exec_result got = co_await place.exec(where, command("pwd; echo hi >a; echo own >/tmp/b"));
+  CHECK(got.std_out == at.path().string() + "\n");
+  CHECK(got.std_err == "");
+  CHECK(read_whole_file(at / "a") == "hi\n");
+  co_await place.write_file(where, "a", "by file");
+  CHECK(read_whole_file(at / "a") == "by file");
+  const std::string own = co_await place.read_file(where, "/tmp/b");
+  CHECK(own == "own\n");
+  const refused root = co_await failure_of(place.remove(where, ".", remove_options().recursive()));
+  CHECK(root.code == errc::permission_denied);
+  co_await place.destroy(where);
+}
+
 ASYNC_TEST("isolation files: with the host's /tmp, writes there need a root") {
   const temp_dir at;
   const temp_dir other;

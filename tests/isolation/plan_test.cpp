@@ -295,6 +295,29 @@ TEST_CASE("plan: a .git file that a command wrote opens nothing") {
   CHECK(warnings == 1);
 }
 
+TEST_CASE("plan: a repository that a command made in the private /tmp is opened by nothing") {
+  const temp_dir at;
+  make_repository(at / "own/r");
+  make_worktree(at / "own/r", at / "w", "w");
+  const auto plan = make_isolation_plan({}, {real(at / "w")}, real(at / "own"));
+  CHECK(plan.roots == paths{real(at / "w")});
+  const auto otherwise = make_isolation_plan({}, {real(at / "w")}, {});
+  CHECK(otherwise.roots == paths{real(at / "w"), real(at / "own/r/.git")});
+}
+
+TEST_CASE("plan: beside / as a root, those are roots over which a private /tmp would lie") {
+  const temp_dir at;
+  make_repository(at / "w");
+  fs::create_directories(at / "w/sub");
+  const paths asked{real(at / "w/sub"), "/", "/usr", real(at / "w")};
+  const auto plan = make_isolation_plan({}, asked, "/own");
+  if (directory_of(real(at / "w"), plan.tmp_at) == nullptr) return;
+  CHECK(plan.roots == paths{real(at / "w"), "/"});
+  CHECK(has(plan.protected_paths, real(at / "w/.git/config")));
+  CHECK(plan.pinned == paths{real(at / "w/.git")});
+  CHECK(make_isolation_plan({}, asked, {}).roots == paths{"/"});
+}
+
 TEST_CASE("plan: a .git file that says nothing is left alone") {
   const temp_dir at;
   fs::create_directories(at / "r");
