@@ -5,7 +5,6 @@
 #include "core/text.hpp"
 #include "isolation/find_bwrap.hpp"
 #include "isolation/home.hpp"
-#include "isolation/plan.hpp"
 #include "os/scratch_directory.hpp"
 
 #include <berth/error.hpp>
@@ -58,7 +57,7 @@ task<finding> run_in_sandbox(asio::io_context& io, std::string directory) {
 }
 
 task<finding> bwrap_found(asio::io_context& io) {
-  const std::string program = find_bwrap(make_isolation_plan(isolation_settings(), roots_here(), {}).roots);
+  const std::string program = find_bwrap(roots_here());
   context place = make_process_context(io);
   const handle here = co_await place.spawn();
   const exec_result printed = co_await place.exec(here, argv(program, "--version"));

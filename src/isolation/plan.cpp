@@ -136,9 +136,10 @@ class planning {
     if (plain == real || directory_of(plain, roots_) == nullptr) return;
     const auto is_in_it = [&real](const std::string& each) { return is_at_or_below(each, real); };
     if (!is_in_it(plain) && std::none_of(roots_.begin(), roots_.end(), is_in_it)) return;
-    throw error(make_error_code(errc::unsupported),
-                shown_path(path) + " leads over a link to " + shown_path(real) +
-                    ", which is a writable root, or holds one or the link, so it cannot be protected: remove the link");
+    throw error(
+        make_error_code(errc::unsupported),
+        shown_path(path) + " leads over a link to " + shown_path(real) +
+            ", which is a writable root, or holds one or the link, so it cannot be protected (remove the link)");
   }
 
   /// A mount lies on one name, and so do the rules of file operations.
@@ -149,7 +150,7 @@ class planning {
     throw error(make_error_code(errc::unsupported),
                 shown_path(other) +
                     " is found though nothing has that name: this file system does not tell upper from "
-                    "lower case, so nothing can be protected in it; work on one that does");
+                    "lower case, so nothing can be protected in it (work on one that does)");
   }
 
   void tidy_protected() {

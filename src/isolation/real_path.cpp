@@ -15,11 +15,10 @@ namespace berth {
 bool means_missing(int code) noexcept { return code == ENOENT || code == ENOTDIR; }
 
 void fail_to_look(const std::string& path, int code) {
-  const char* const cure = code == EACCES ? "let this user into the directories above it again (chmod u+rwx)"
-                                          : "remove it, or mend what is above it";
-  throw error(file_failure(code).code(), shown_path(path) + " cannot be looked at (" +
-                                             std::system_category().message(code) +
-                                             "), so it cannot be protected: " + cure);
+  const char* const cure = code == EACCES ? " (let this user into the directories above it again: chmod u+rwx)"
+                                          : " (remove it, or mend what is above it)";
+  throw error(file_failure(code).code(), shown_path(path) + " cannot be looked at, so it cannot be protected: " +
+                                             std::system_category().message(code) + cure);
 }
 
 std::optional<std::string> real_path_if_there(const std::string& path) {

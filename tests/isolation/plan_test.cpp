@@ -111,11 +111,11 @@ TEST_CASE("plan: what cannot be looked at may be there, so there is no plan") {
   SUBCASE("a link that leads to itself") {
     fs::remove_all(at / "r/.git/hooks");
     fs::create_symlink("hooks", at / "r/.git/hooks");
-    cause = ".git/hooks' cannot be looked at (Too many levels";
+    cause = ".git/hooks' cannot be looked at, so it cannot be protected: Too many levels";
   }
   SUBCASE("a name that is too long") {
     settings.protected_paths({std::string(300, 'a')});
-    cause = "cannot be looked at (File name too long)";
+    cause = "so it cannot be protected: File name too long (";
   }
   try {
     (void)plan_of({at / "r"}, settings);
