@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 namespace berth::test {
@@ -23,18 +22,18 @@ void check_self(const std::string& shell_text) {
   for (const std::string& each : leaks.left_over()) FAIL_CHECK(each);
 }
 
-/// A program called bwrap outside of the roots, which PATH names first.
+/// A program called bwrap outside of the roots, which is taken.
 class other_bwrap {
  public:
   explicit other_bwrap(const std::string& text, fs::perms perms = fs::perms::owner_all)
-      : path_("PATH", folder_.path().string() + ":" + std::getenv("PATH")) {
+      : named_("BERTH_BWRAP", folder_ / "bwrap") {
     write_whole_file(folder_ / "bwrap", text);
     fs::permissions(folder_ / "bwrap", perms);
   }
 
  private:
   temp_dir folder_;
-  variable_is path_;
+  variable_is named_;
 };
 
 /// In namespaces of its own, with what was put before it done there. As another user the bwrap of the system is nobody's there, so
