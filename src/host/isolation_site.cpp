@@ -1,6 +1,7 @@
 #include "host/isolation_site.hpp"
 
 #include "berth/error.hpp"
+#include "core/error_cause.hpp"
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "core/syscall.hpp"
@@ -101,7 +102,7 @@ void or_start_failed(Function function) {
     function();
   } catch (const error& failure) {
     if (failure.code() == errc::start_failed) throw;
-    fail(failure.message());
+    fail(message_with_cause(failure));
   } catch (const std::system_error& failure) {
     fail(failure.what());
   }
@@ -328,7 +329,7 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
     helper_process process = helper_process::start(sandbox.program, options);
     return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
   } catch (const error& failure) {
-    fail("bwrap not usable: " + failure.message());
+    fail("bwrap not usable: " + message_with_cause(failure));
   }
 }
 

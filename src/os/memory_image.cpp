@@ -151,10 +151,9 @@ unique_fd memory_image::make_file() const {
     if (fd) return moved_up(std::move(fd));
     code = errno;
   }
-  const std::string places = "TMPDIR, XDG_RUNTIME_DIR, /tmp, /var/tmp and /dev/shm";
+  const std::string places = "TMPDIR, XDG_RUNTIME_DIR, /tmp, /var/tmp, /dev/shm";
   throw error(std::error_code(code, std::system_category()),
-              "memfds are not executed here, and no directory can hold a nameless executable file (O_TMPFILE) of " +
-                  name_ + ": " + places);
+              "no place for the executable file of " + name_ + " (a memfd, or a nameless file in " + places + ")");
 }
 
 }  // namespace berth
