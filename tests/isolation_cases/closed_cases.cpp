@@ -161,6 +161,20 @@ TEST_CASE("isolation, closed: what AppArmor does is told apart from a missing ri
   }
 }
 
+TEST_CASE("isolation, closed: root in a directory that only another user may enter is told what helps") {
+  const std::string text = explain_bwrap_failure("bwrap: Can't find source path /home/u/p: Permission denied\n", {});
+  CAPTURE(text);
+  CHECK(text.find("run this as that user") != std::string::npos);
+  CHECK(explain_bwrap_failure("bwrap: Can't find source path /none: No such file or directory\n", {}).find("(") ==
+        std::string::npos);
+  if (::geteuid() != 0 || lacks("another user's directory")) return;
+  const temp_dir at;
+  fs::create_directory(at / "p");
+  REQUIRE(::chown(at.path().c_str(), 65534, 65534) == 0);
+  fs::permissions(at.path(), fs::perms::owner_all);
+  check_self("TMPDIR=" + (at / "p") + " $SELF closed 'run this as that user'");
+}
+
 TEST_CASE("isolation, closed: a complaint with control characters is shown without them") {
   const std::string text = explain_bwrap_failure("bwrap: Can't find /a\x1b[31mb\x07: gone\n", {});
   CHECK(text.find("/a?[31mb?: gone") != std::string::npos);
