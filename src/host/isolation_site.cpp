@@ -248,6 +248,7 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
 
 std::uint64_t isolation_site::look() {
   const std::lock_guard lock(mutex_);
+  if (tmp_) tmp_->let_in();
   std::vector<std::string> unheard;  // preparing a sandbox says them
   if (!still_holds()) or_start_failed([&] { plan_again(unheard); });
   return number_;

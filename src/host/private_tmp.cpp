@@ -32,6 +32,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::string_view prefix = "berth-tmp-";
 constexpr int opening_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr mode_t all_mode_bits = 07777;
 constexpr int most_abandoned = 16;
 constexpr auto longest_cleaning = std::chrono::seconds(2);
 
@@ -192,9 +193,15 @@ bool private_tmp::stands() const noexcept {
          ours.st_ino == named.st_ino;
 }
 
+void private_tmp::let_in() const noexcept {
+  struct stat found {};
+  if (::fstat(directory_.get(), &found) != 0 || (found.st_mode & S_IRWXU) == S_IRWXU) return;
+  ::fchmod(directory_.get(), (found.st_mode & all_mode_bits) | S_IRWXU);
+}
+
 void private_tmp::remove() noexcept {
   if (!directory_ || owner_ != ::getpid()) return;
-  ::fchmod(directory_.get(), S_IRWXU);
+  let_in();
   empty(directory_.get(), clock::time_point::max());
   if (stands()) ::rmdir(path_.c_str());
   directory_.reset();

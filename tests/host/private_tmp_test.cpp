@@ -229,6 +229,22 @@ TEST_CASE("private tmp: what is mounted below one stays") {
   CHECK(cleaned);
 }
 
+ASYNC_TEST("private tmp: a command that closes it does not keep the next one from its project below it") {
+  if (!has_bwrap()) co_return;
+  const temp_dir at;
+  REQUIRE(at.path().string().starts_with("/tmp/"));
+  process_context_options options;
+  options.cwd = at.path().string();
+  options.isolation.emplace();
+  context place = make_process_context(io, options);
+  const handle where = co_await place.spawn();
+  const exec_result closing = co_await place.exec(where, command("chmod 1000 /tmp"));
+  CHECK(closing.ok());
+  const exec_result next = co_await place.exec(where, command("stat -c %a /tmp"));
+  CHECK(next.std_out == "1700\n");
+  co_await place.destroy(where);
+}
+
 ASYNC_TEST("private tmp: that of an owner that was killed goes when the next handle is made") {
   if (!has_bwrap()) co_return;
   const temp_dir at;
