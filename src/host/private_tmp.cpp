@@ -113,7 +113,10 @@ unique_fd locked_if_abandoned(int above, const std::string& name) {
   const auto is_ours = [](const struct stat& about) { return S_ISDIR(about.st_mode) && about.st_uid == ::geteuid(); };
   struct stat found {};
   if (::fstatat(above, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(found)) return unique_fd();
-  if ((found.st_mode & S_IRWXU) != S_IRWXU) let_in(above, name);
+  if ((found.st_mode & S_IRWXU) != S_IRWXU) {
+    const without_capabilities as_a_command;  // by now the name may be that of another's
+    if (as_a_command.holds()) let_in(above, name);
+  }
   unique_fd opened(::openat(above, name.c_str(), opening_flags));
   const bool free =
       opened && ::fstat(opened.get(), &found) == 0 && is_ours(found) && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0;
