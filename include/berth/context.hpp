@@ -122,7 +122,7 @@ class BERTH_API context {
   /// Cancel: what has arrived stays; each file is there whole or not at all.
   task<transfer_progress> upload(handle place, std::string from, std::string to) &;
   task<transfer_progress> upload(handle place, std::string from, std::string to, transfer_options options) &;
-  /// The same, from the place to the caller's host. Nothing outside of `to` is touched, whatever the place sends.
+  /// The same, to the caller's host. Nothing outside of `to` is touched, and `to` itself must be no link (invalid_argument).
   task<transfer_progress> download(handle place, std::string from, std::string to) &;
   task<transfer_progress> download(handle place, std::string from, std::string to, transfer_options options) &;
 

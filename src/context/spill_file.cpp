@@ -1,8 +1,13 @@
 #include "context/spill_file.hpp"
 
+#include "berth/error.hpp"
+#include "core/shown_path.hpp"
 #include "core/syscall.hpp"
+#include "os/fresh_file.hpp"
+#include "os/unique_fd.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +19,36 @@ namespace {
 
 constexpr std::size_t piece_size = std::size_t{256} << 10;
 constexpr mode_t only_owner = 0600;
+
+/// What is neither a file nor a link: a device, a terminal, a FIFO.
+unique_fd open_special(int directory, const std::string& name) {
+  // A FIFO without a reader would hold this thread for ever.
+  constexpr int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  unique_fd opened(check_syscall(::openat(directory, name.c_str(), flags), "open it"));
+  struct stat found {};
+  check_syscall(::fstat(opened.get(), &found), "open it");
+  if (S_ISREG(found.st_mode)) throw error(make_error_code(errc::conflict), "it was replaced meanwhile");
+  ::fcntl(opened.get(), F_SETFL, O_WRONLY);
+  return opened;
+}
+
+/// Its directory may be one that commands write: neither a link that they put there is followed, nor a file written that has a
+/// second name.
+unique_fd open_new(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string above = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  constexpr int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  const unique_fd directory(check_syscall(::open(above.c_str(), flags), "its directory"));
+  struct stat found {};
+  const bool is_there = ::fstatat(directory.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there && S_ISLNK(found.st_mode))
+    throw error(make_error_code(errc::invalid_argument), "it is a link, which is not followed; name the file itself");
+  if (is_there && !S_ISREG(found.st_mode)) return open_special(directory.get(), name);
+  fresh_file fresh(directory.get(), only_owner);
+  fresh.publish(name);
+  return fresh.take();
+}
 
 }  // namespace
 
@@ -27,10 +62,11 @@ struct spill_file::content {
   }
 
   void open() {
-    // A FIFO without a reader would hold this thread for ever.
-    fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, only_owner);
-    if (fd < 0) throw error(std::error_code(errno, std::system_category()), "open the spill file " + path);
-    ::fcntl(fd, F_SETFL, O_WRONLY);
+    try {
+      fd = open_new(path).release();
+    } catch (const error& caught) {
+      throw caught.within("the spill file " + shown_path(path));
+    }
   }
 
   void fail(int code) {

@@ -60,9 +60,11 @@ std::unique_ptr<byte_source> counted(std::unique_ptr<byte_source> from, std::sha
   return std::make_unique<counted_source>(std::move(from), std::move(heard));
 }
 
+/// What is downloaded may go where commands write: they could make a link of its name.
 file_work local(const transfer_ends& ends) {
   file_work with;
   with.pool = ends.pool;
+  with.at_end = last_link::refuse;
   return with;
 }
 

@@ -1,17 +1,21 @@
 #include "host/denial_watch.hpp"
 
 #include "core/deadline.hpp"
+#include "core/paths.hpp"
 #include "isolation/denial_lines.hpp"
 #include "isolation/hint.hpp"
 #include "isolation/home.hpp"
 #include "isolation/reach.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,9 +28,48 @@ namespace fs = std::filesystem;
 /// Where the threads of the pool are busy for longer, there is no hint.
 constexpr std::chrono::seconds answers_take{2};
 
+/// What a command sees elsewhere than this process, and what tells of other processes: it is not asked about, as the answer would be in
+/// the line. `path` is without links.
+bool is_out_of_sight(const std::string& path) {
+  if (is_at_or_below(path, "/proc/sys") || path == "/proc" || path == "/dev") return false;
+  struct statfs on {};
+  return is_at_or_below(path, "/dev") || is_at_or_below(path, "/proc") ||
+         (::statfs(path.c_str(), &on) == 0 && on.f_type == PROC_SUPER_MAGIC);
+}
+
+/// Without links, as far as it is there; none where a way leads out of sight, for example by a link that the command made.
+std::optional<std::string> path_in_sight(const fs::path& named) {
+  constexpr int most_links = 40;
+  std::vector<fs::path> pending;
+  const auto push = [&pending](const fs::path& some) {
+    const std::vector<fs::path> parts(some.begin(), some.end());
+    pending.insert(pending.end(), parts.rbegin(), parts.rend());
+  };
+  push(named);
+  fs::path at = "/";
+  for (int links = 0; !pending.empty();) {
+    const fs::path name = std::move(pending.back());
+    pending.pop_back();
+    if (name == "..") at = at.parent_path();
+    if (name.empty() || name == "." || name == ".." || name == "/") continue;
+    const fs::path next = at / name;
+    if (is_out_of_sight(next.string())) return std::nullopt;
+    std::error_code code;
+    const fs::path target = fs::read_symlink(next, code);
+    if (code) {
+      at = next;
+      continue;
+    }
+    if (++links > most_links) return std::nullopt;
+    if (target.is_absolute()) at = "/";
+    push(target);
+  }
+  return at.string();
+}
+
 bool is_there(const std::string& path) {
   struct stat about {};
-  return ::lstat(path.c_str(), &about) == 0;
+  return path_in_sight(path) && ::lstat(path.c_str(), &about) == 0;
 }
 
 /// As the mode says it. In a sandbox root has no more rights than that, and no setting gives it more.
@@ -39,17 +82,14 @@ bool mode_lets_write(const std::string& path) {
 
 /// Or what it would be made in. A file system that is read-only on this host says so here.
 bool is_writable(const std::string& path) {
-  fs::path at(path);
+  fs::path at = path_in_sight(path).value_or("");
+  if (at.empty()) return false;
   while (!is_there(at.string()) && at.has_relative_path()) at = at.parent_path();
   if (::faccessat(AT_FDCWD, at.c_str(), W_OK, AT_EACCESS) != 0) return false;
   return ::geteuid() != 0 || mode_lets_write(at.string());
 }
 
-std::string real_path(const std::string& path) {
-  std::error_code code;
-  const fs::path real = fs::weakly_canonical(path, code);
-  return code ? path : real.string();
-}
+std::string real_path(const std::string& path) { return path_in_sight(path).value_or(path); }
 
 struct ended {
   std::string lines;

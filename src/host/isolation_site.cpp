@@ -1,6 +1,7 @@
 #include "host/isolation_site.hpp"
 
 #include "berth/error.hpp"
+#include "core/error_cause.hpp"
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "core/syscall.hpp"
@@ -112,7 +113,7 @@ void or_start_failed(Function function) {
     function();
   } catch (const error& failure) {
     if (failure.code() == errc::start_failed) throw;
-    fail_start(failure.message());
+    fail_start(message_with_cause(failure));
   } catch (const std::system_error& failure) {
     fail_start(failure.what());
   }
@@ -211,6 +212,7 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
 
 std::uint64_t isolation_site::look() {
   const std::lock_guard lock(mutex_);
+  if (tmp_) tmp_->let_in();
   std::vector<std::string> unheard;  // preparing a sandbox says them
   if (!still_holds()) or_start_failed([&] { plan_again(unheard); });
   return number_;
@@ -222,7 +224,7 @@ std::shared_ptr<const path_scope> isolation_site::scope() {
   try {
     if (!still_holds()) plan_again(unheard);
   } catch (const error& failure) {
-    return scope_->refusing("isolation: " + failure.message());
+    return scope_->refusing("isolation: " + message_with_cause(failure));
   } catch (const std::system_error& failure) {
     return scope_->refusing(std::string("isolation: ") + failure.what());
   }

@@ -4,6 +4,7 @@
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
 #include "os/directory_walk.hpp"
+#include "os/without_capabilities.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -30,13 +32,39 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::string_view prefix = "berth-tmp-";
 constexpr int opening_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr mode_t all_mode_bits = 07777;
 constexpr int most_abandoned = 16;
 constexpr auto longest_cleaning = std::chrono::seconds(2);
 
-/// Removes what it passes, and opens what a command closed to its owner. Never through a link.
+/// On which mount a name lies: its number, which Linux knows since 5.8, else its device.
+struct lying_on {
+  std::uint64_t mount = 0;
+  std::uint32_t major = 0, minor = 0;
+
+  lying_on(int directory, const char* name) {
+    struct statx about {};
+    if (::statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_MNT_ID, &about) != 0) return;
+    if ((about.stx_mask & STATX_MNT_ID) != 0) {
+      mount = about.stx_mnt_id;
+    } else {
+      major = about.stx_dev_major;
+      minor = about.stx_dev_minor;
+    }
+  }
+  bool operator==(const lying_on&) const = default;
+};
+
+/// Opens what a command closed to its owner.
+void let_in(int directory, const std::string& name) {
+  const unique_fd seen(::openat(directory, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const std::string through = "/proc/self/fd/" + std::to_string(seen.get());
+  if (seen) ::chmod(through.c_str(), S_IRWXU);
+}
+
+/// Removes what it passes, and opens what a command closed to its owner. Never through a link, and on one mount.
 class emptying final : public directory_walk {
  public:
-  using directory_walk::directory_walk;
+  emptying(unique_fd top, lying_on where) : directory_walk(std::move(top)), where_(where) {}
 
   void finished(int parent, const std::string& name, const std::string& /*path*/, int /*itself*/) override {
     ::unlinkat(parent, name.c_str(), AT_REMOVEDIR);
@@ -45,8 +73,7 @@ class emptying final : public directory_walk {
   void run(clock::time_point until) {
     while (const walked_entry* const entry = next()) {
       if (S_ISDIR(entry->status.st_mode)) {
-        if ((entry->status.st_mode & S_IRWXU) != S_IRWXU) let_in(*entry);
-        enter();
+        go_into(*entry);
       } else {
         ::unlinkat(entry->directory, entry->name.c_str(), 0);
       }
@@ -55,26 +82,45 @@ class emptying final : public directory_walk {
   }
 
  private:
-  static void let_in(const walked_entry& entry) {
-    const unique_fd seen(::openat(entry.directory, entry.name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const std::string through = "/proc/self/fd/" + std::to_string(seen.get());
-    if (seen) ::chmod(through.c_str(), S_IRWXU);
+  void go_into(const walked_entry& entry) {
+    if (lying_on(entry.directory, entry.name.c_str()) != where_) return;
+    if ((entry.status.st_mode & S_IRWXU) != S_IRWXU) let_in(entry.directory, entry.name);
+    try {
+      enter();
+    } catch (const error&) {
+      return;  // what cannot be removed stays
+    }
   }
+
+  lying_on where_;
 };
 
+/// A command of another sandbox, whose root holds the place, may have moved things here that it cannot remove. So this removes
+/// no more than a command could: on one mount, and without capabilities.
 void empty(int directory, clock::time_point until) noexcept {
   try {
-    ::fchmod(directory, S_IRWXU);
+    const without_capabilities as_a_command;
+    if (!as_a_command.holds()) return;
     unique_fd again(::openat(directory, ".", opening_flags));
-    if (again) emptying(std::move(again)).run(until);
+    if (again) emptying(std::move(again), lying_on(directory, ".")).run(until);
   } catch (const std::exception&) {
     return;  // what cannot be removed stays
   }
 }
 
-bool is_ours(int directory) {
+/// None if it is not ours, or in use.
+unique_fd locked_if_abandoned(int above, const std::string& name) {
+  const auto is_ours = [](const struct stat& about) { return S_ISDIR(about.st_mode) && about.st_uid == ::geteuid(); };
   struct stat found {};
-  return ::fstat(directory, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid();
+  if (::fstatat(above, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(found)) return unique_fd();
+  if ((found.st_mode & S_IRWXU) != S_IRWXU) {
+    const without_capabilities as_a_command;  // by now the name may be that of another's
+    if (as_a_command.holds()) let_in(above, name);
+  }
+  unique_fd opened(::openat(above, name.c_str(), opening_flags));
+  const bool free =
+      opened && ::fstat(opened.get(), &found) == 0 && is_ours(found) && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0;
+  return free ? std::move(opened) : unique_fd();
 }
 
 /// What owners that were killed left.
@@ -88,8 +134,8 @@ void remove_abandoned(const std::string& place) noexcept {
     if (removed == most_abandoned || clock::now() >= until) return;
     const std::string name = entry->d_name;
     if (!name.starts_with(prefix)) continue;
-    const unique_fd found(::openat(above, name.c_str(), opening_flags));
-    if (!found || !is_ours(found.get()) || ::flock(found.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    const unique_fd found = locked_if_abandoned(above, name);
+    if (!found) continue;
     empty(found.get(), until);
     ::unlinkat(above, name.c_str(), AT_REMOVEDIR);
     ++removed;
@@ -150,8 +196,15 @@ bool private_tmp::stands() const noexcept {
          ours.st_ino == named.st_ino;
 }
 
+void private_tmp::let_in() const noexcept {
+  struct stat found {};
+  if (::fstat(directory_.get(), &found) != 0 || (found.st_mode & S_IRWXU) == S_IRWXU) return;
+  ::fchmod(directory_.get(), (found.st_mode & all_mode_bits) | S_IRWXU);
+}
+
 void private_tmp::remove() noexcept {
   if (!directory_ || owner_ != ::getpid()) return;
+  let_in();
   empty(directory_.get(), clock::time_point::max());
   if (stands()) ::rmdir(path_.c_str());
   directory_.reset();

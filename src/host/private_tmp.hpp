@@ -30,6 +30,8 @@ class private_tmp {
   const std::string& path() const noexcept { return path_; }
   /// Is the path still that of the directory?
   bool stands() const noexcept;
+  /// Gives it back to its owner, if a command took it away: no other could be started in a project below /tmp.
+  void let_in() const noexcept;
   /// Once nothing uses it any more. A copy of this process made by fork leaves it alone.
   void remove() noexcept;
 

@@ -1,5 +1,6 @@
 #include "host/sandbox_launch.hpp"
 
+#include "core/error_cause.hpp"
 #include "core/syscall.hpp"
 #include "isolation/bwrap_failure.hpp"
 #include "isolation/mount_table.hpp"
@@ -108,7 +109,7 @@ launched_resident launch_isolated(asio::any_io_executor executor, const prepared
     helper_process process = helper_process::start(sandbox.program, options);
     return {std::move(process), make_socket_channel(std::move(executor), std::move(ours))};
   } catch (const error& failure) {
-    fail_start("bwrap not usable: " + failure.message());
+    fail_start("bwrap not usable: " + message_with_cause(failure));
   }
 }
 

@@ -127,7 +127,9 @@ unique_fd directory_in(int above, const std::string& name) {
   constexpr mode_t all_bits = 0777;
   unique_fd found(::openat(above, name.c_str(), position_flags | O_DIRECTORY));
   if (found) return found;
-  if (errno == ENOTDIR || errno == ELOOP) ::unlinkat(above, name.c_str(), 0);
+  const bool is_other = errno == ENOTDIR || errno == ELOOP;
+  if (!is_other && errno != ENOENT) check_syscall(-1, "a mount point in the private /tmp");
+  if (is_other) ::unlinkat(above, name.c_str(), 0);
   check_syscall(::mkdirat(above, name.c_str(), all_bits), "a mount point in the private /tmp");
   found.reset(check_syscall(::openat(above, name.c_str(), position_flags | O_DIRECTORY), "a mount point"));
   return found;

@@ -45,6 +45,11 @@ std::string cure(std::string_view line, const namespace_settings& settings) {
            "bwrap-userns-restrict of apparmor-profiles";
   if (settings.no_user_namespaces) return "user.max_user_namespaces is 0";
   if (settings.userns_clone_off) return "kernel.unprivileged_userns_clone is 0";
+  // What the host's root finds by its capabilities, a sandbox's does not.
+  if (line.find("source path") != line.npos && line.find("Permission denied") != line.npos)
+    return "bwrap may not enter a directory above it, as root neither where that is another user's: run this as that "
+           "user, "
+           "or let others pass through it (chmod o+x)";
   for (const known_cause& each : causes) {
     if (line.find(each.text) != line.npos) return each.cure;
   }

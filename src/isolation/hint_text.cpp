@@ -101,15 +101,26 @@ std::string_view path_in(std::string_view part) {
   return has(word, "/") ? word : std::string_view();
 }
 
-/// Of "tar: /a/b: Cannot open: " the last part that has a path; without one, the last word.
+bool is_number(std::string_view word) { return !word.empty() && std::all_of(word.begin(), word.end(), is_digit); }
+
+/// "1", "line 1"
+bool is_line_number(std::string_view part) {
+  if (part.starts_with("line ")) part.remove_prefix(5);
+  return is_number(part);
+}
+
+/// Of "tar: /a/b: Cannot open: " the last part that has a path; without one, the last word. That of a shell is none:
+/// "/bin/sh: 1: cannot create a".
 std::vector<std::string_view> unquoted_in(std::string_view before) {
   before = trimmed(before, " :(");
   if (before.empty()) return {};
-  for (std::string_view left = before;;) {
+  for (std::string_view left = before, behind;;) {
     const auto colon = left.rfind(": ");
-    const auto path = path_in(colon == left.npos ? left : trimmed(left.substr(colon + 2), " "));
-    if (!path.empty()) return {path};
+    const auto part = colon == left.npos ? left : trimmed(left.substr(colon + 2), " ");
+    const bool is_shell = colon == left.npos && is_line_number(behind);
+    if (const auto path = path_in(part); !path.empty() && !is_shell) return {path};
     if (colon == left.npos) break;
+    behind = part;
     left = left.substr(0, colon);
   }
   const auto space = before.find_last_of(" :");
@@ -134,8 +145,6 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
   return all;
 }
-
-bool is_number(std::string_view word) { return !word.empty() && std::all_of(word.begin(), word.end(), is_digit); }
 
 /// "127.0.0.1", with a port or without.
 bool is_address(std::string_view word) {

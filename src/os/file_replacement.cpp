@@ -66,8 +66,8 @@ void flush(int fd) {
 
 }  // namespace
 
-file_replacement::file_replacement(scope_source scope, std::string path, write_options options)
-    : scope_(std::move(scope)), path_(std::move(path)), options_(std::move(options)) {}
+file_replacement::file_replacement(scope_source scope, std::string path, write_options options, last_link at_end)
+    : scope_(std::move(scope)), path_(std::move(path)), options_(std::move(options)), at_end_(at_end) {}
 
 bool file_replacement::prepare() {
   if (!where_.directory) find();
@@ -83,7 +83,7 @@ void file_replacement::find() {
   if (path_.ends_with('/')) throw file_failure(EISDIR);
   const auto scope = scope_();
   if (options_.makes_parents()) scope->make_directories(path_.substr(0, std::max<std::size_t>(path_.rfind('/'), 1)));
-  where_ = scope->to_write(path_);
+  where_ = at_end_ == last_link::follow ? scope->to_write(path_) : scope->to_move(path_);
   if (where_.name == ".") throw file_failure(EISDIR);
   old_ = stat_of(where_);
   if (!old_) {
@@ -91,6 +91,7 @@ void file_replacement::find() {
     return;
   }
   if (S_ISDIR(old_->st_mode)) throw file_failure(EISDIR);
+  if (S_ISLNK(old_->st_mode) && at_end_ == last_link::refuse) refuse_last_link();
   if (!S_ISREG(old_->st_mode)) throw error(make_error_code(errc::unsupported), "not a regular file");
   if (options_.expects_absent()) throw file_failure(EEXIST);
   look_at_old();

@@ -4,6 +4,7 @@
 #include "berth/files.hpp"
 #include "os/file_overwrite.hpp"
 #include "os/fresh_file.hpp"
+#include "os/last_link.hpp"
 #include "os/path_scope.hpp"
 
 #include <sys/stat.h>
@@ -19,7 +20,7 @@ namespace berth {
 /// and nothing else, except for directories that were made. All functions block and throw as `file_failure` does.
 class file_replacement {
  public:
-  file_replacement(scope_source scope, std::string path, write_options options);
+  file_replacement(scope_source scope, std::string path, write_options options, last_link at_end = last_link::follow);
 
   /// A bounded part of finding the file and comparing what it holds; true once it is ready.
   bool prepare();
@@ -41,6 +42,7 @@ class file_replacement {
   scope_source scope_;
   std::string path_;
   write_options options_;
+  last_link at_end_;
   located where_;
   std::optional<struct stat> old_;  // what is replaced
   unique_fd old_fd_;

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace berth {
 
@@ -25,6 +26,8 @@ class fresh_file {
 
   void write(std::string_view bytes);
   int fd() const noexcept { return fd_.get(); }
+  /// For who goes on writing once it is published. Nothing else may be called then.
+  unique_fd take() noexcept { return std::move(fd_); }
 
   /// Gives it the name; false if something has it.
   bool publish_new(const std::string& name);

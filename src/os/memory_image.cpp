@@ -76,18 +76,30 @@ std::string candidate(int index) {
   return index < 5 ? fixed[index - 2] : "";
 }
 
-// An executable file that is open for reading only and has no name any more; none if the directory cannot hold one.
-unique_fd file_in(const std::string& directory, const std::string& name, std::string_view bytes) {
-  std::string path = directory + "/" + name + ".XXXXXX";
-  unique_fd writing(::mkostemp(path.data(), O_CLOEXEC));
-  if (!writing) return {};
-  const bool written = write_all(writing.get(), bytes) && ::fchmod(writing.get(), 0700) == 0;
-  unique_fd reading(written ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1);
-  const bool executable = reading && ::access(path.c_str(), X_OK) == 0;  // a noexec mount says no here
-  const int code = errno;
-  ::unlink(path.c_str());
-  errno = code;
-  return executable ? std::move(reading) : unique_fd();
+bool holds(int fd, std::string_view bytes) {
+  std::string piece(std::size_t{64} << 10, '\0');
+  for (std::size_t at = 0;;) {
+    const ssize_t n = ::pread(fd, piece.data(), piece.size(), static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n == 0 && at == bytes.size();
+    if (bytes.substr(at, static_cast<std::size_t>(n)) != std::string_view(piece.data(), static_cast<std::size_t>(n)))
+      return false;
+    at += static_cast<std::size_t>(n);
+  }
+}
+
+// An executable file that is open for reading only; none if the directory cannot hold one. It never had a name: a command in a
+// sandbox may write in the directory, and would open it by that and have us run what it likes.
+unique_fd file_in(const std::string& directory, std::string_view bytes) {
+  unique_fd writing(::open(directory.c_str(), O_TMPFILE | O_EXCL | O_WRONLY | O_CLOEXEC, 0500));
+  if (!writing || !write_all(writing.get(), bytes) || ::fchmod(writing.get(), 0500) != 0) return {};
+  const std::string itself = memory_image::path(writing.get());
+  unique_fd reading(::open(itself.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!reading || ::access(itself.c_str(), X_OK) != 0) return {};  // a noexec mount says no here
+  writing.reset();                                                 // what is open for writing is not executed
+  if (holds(reading.get(), bytes)) return reading;
+  errno = EIO;
+  return {};
 }
 
 }  // namespace
@@ -135,11 +147,13 @@ unique_fd memory_image::make_file() const {
   for (int i = 0; i < 5; ++i) {
     const std::string directory = candidate(i);
     if (directory.empty()) continue;
-    unique_fd fd = file_in(directory, name_, bytes_);
+    unique_fd fd = file_in(directory, bytes_);
     if (fd) return moved_up(std::move(fd));
     code = errno;
   }
-  throw error(std::error_code(code, std::system_category()), "no directory for the executable file of " + name_);
+  const std::string places = "TMPDIR, XDG_RUNTIME_DIR, /tmp, /var/tmp, /dev/shm";
+  throw error(std::error_code(code, std::system_category()),
+              "no place for the executable file of " + name_ + " (a memfd, or a nameless file in " + places + ")");
 }
 
 }  // namespace berth

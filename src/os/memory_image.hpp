@@ -9,8 +9,8 @@
 
 namespace berth {
 
-/// An executable file without a name, made of bytes: a sealed memfd, or an unlinked temporary file where the system refuses
-/// to execute memfds (vm.memfd_noexec, a security policy). Made on first use and kept, so that the next start costs nothing.
+/// An executable file without a name, made of bytes: a sealed memfd, or a file that never had a name (O_TMPFILE) where the system
+/// refuses to execute memfds (vm.memfd_noexec, a security policy). Made on first use and kept, so that the next start costs nothing.
 ///
 /// May be used from several threads: it is meant to be one for the whole process.
 class memory_image {

@@ -81,7 +81,8 @@ task<std::unique_ptr<byte_source>> open_file_source(file_work with, std::string 
 
 task<void> write_from_source(file_work with, std::string path, std::unique_ptr<byte_source> bytes,
                              write_options options) {
-  const auto target = std::make_shared<file_replacement>(std::move(with.scope), std::move(path), std::move(options));
+  const auto target =
+      std::make_shared<file_replacement>(std::move(with.scope), std::move(path), std::move(options), with.at_end);
   auto ready = std::make_shared<bool>(false);
   for (;;) {
     const auto piece = co_await gather(*bytes);
@@ -111,8 +112,8 @@ task<std::unique_ptr<byte_source>> pack_tree(file_work with, std::string path, s
 
 task<transfer_progress> unpack_tree(file_work with, std::string path, std::unique_ptr<byte_source> tar,
                                     outside_links links, progress_listener listener) {
-  auto open = [scope = with.scope, path = std::move(path), links] {
-    return std::make_shared<tree_unpacker>(scope(), path, links);
+  auto open = [scope = with.scope, path = std::move(path), links, at_end = with.at_end] {
+    return std::make_shared<tree_unpacker>(scope(), path, links, at_end);
   };
   auto opening = with.pool->run(std::move(open));
   const auto unpacker = co_await std::move(opening);

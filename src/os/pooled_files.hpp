@@ -4,6 +4,7 @@
 #include "berth/files.hpp"
 #include "berth/task.hpp"
 #include "core/blocking.hpp"
+#include "os/last_link.hpp"
 #include "os/path_scope.hpp"
 #include "os/tree_extraction.hpp"
 
@@ -17,6 +18,7 @@ namespace berth {
 struct file_work {
   scope_source scope = whole_host;
   std::shared_ptr<blocking_pool> pool = {};
+  last_link at_end = last_link::follow;  ///< of what is written or unpacked
 };
 
 /// The first piece is read by then, so a small file costs one call of the pool.

@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -41,6 +42,16 @@ class turn {
   std::condition_variable changed_;
   bool given_ = false;
 };
+
+open_tree fill_no_link(const path_scope& scope, const std::string& path) {
+  scope.make_directories(path);
+  const located where = scope.to_move(path);
+  struct stat found {};
+  check_file(::fstatat(where.directory.get(), where.name.c_str(), &found, AT_SYMLINK_NOFOLLOW));
+  if (S_ISLNK(found.st_mode)) refuse_last_link();
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  return {unique_fd(check_file(::openat(where.directory.get(), where.name.c_str(), flags))), path};
+}
 
 struct read_closer {
   void operator()(archive* open) const noexcept { ::archive_read_free(open); }
@@ -141,8 +152,9 @@ struct tree_unpacker::reader {
   std::thread thread;
 };
 
-tree_unpacker::tree_unpacker(std::shared_ptr<const path_scope> scope, const std::string& path, outside_links links) {
-  open_tree top = scope->to_fill(path);
+tree_unpacker::tree_unpacker(std::shared_ptr<const path_scope> scope, const std::string& path, outside_links links,
+                             last_link at_end) {
+  open_tree top = at_end == last_link::follow ? scope->to_fill(path) : fill_no_link(*scope, path);
   reader_ = std::make_unique<reader>(std::move(scope), std::move(top), links);
   reader_->hungry.acquire();
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// A tar stream as a directory.
 
+#include "os/last_link.hpp"
 #include "os/path_scope.hpp"
 #include "os/tree_extraction.hpp"
 
@@ -17,7 +18,8 @@ namespace berth {
 /// finish() waits for it.
 class tree_unpacker {
  public:
-  tree_unpacker(std::shared_ptr<const path_scope> scope, const std::string& path, outside_links links);
+  tree_unpacker(std::shared_ptr<const path_scope> scope, const std::string& path, outside_links links,
+                last_link at_end = last_link::follow);
   tree_unpacker(const tree_unpacker&) = delete;
   tree_unpacker& operator=(const tree_unpacker&) = delete;
   ~tree_unpacker();

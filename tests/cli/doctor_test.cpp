@@ -116,12 +116,13 @@ TEST_CASE("doctor: takes the bwrap that a command in this directory would get") 
   const std::string own = at / "project/bin/bwrap";
   write_whole_file(own, "#!/bin/sh\nexit 3\n");
   std::filesystem::permissions(own, std::filesystem::perms::owner_all);
-  const std::string doctor = " && PATH='" + (at / "project/bin") + "':\"$PATH\" exec \"$0\" doctor --json";
-  const json inside = json::parse(shell_ends("cd '" + (at / "project") + "'" + doctor).out);
+  const std::string in_path = " && PATH='" + (at / "project/bin") + "':\"$PATH\" exec \"$0\" doctor --json";
+  const json inside = json::parse(shell_ends("cd '" + (at / "project") + "'" + in_path).out);
   CHECK(check_called(inside, "bwrap")->at("detail").as_string().find(own) == std::string::npos);
   CHECK(state_of(inside, "isolation") == "ok");
   std::filesystem::create_directory(at / "beside");
-  const json outside = json::parse(shell_ends("cd '" + (at / "beside") + "'" + doctor).out);
+  const std::string named = " && BERTH_BWRAP='" + own + "' exec \"$0\" doctor --json";
+  const json outside = json::parse(shell_ends("cd '" + (at / "beside") + "'" + named).out);
   CHECK(check_called(outside, "bwrap")->at("detail").as_string() == own + ": it does not tell its version");
   CHECK(state_of(outside, "isolation") == "limited");
 }

@@ -199,6 +199,15 @@ TEST_CASE("isolation: without a sandbox it is 127, one line with cause and cure,
   CHECK(!std::filesystem::exists(at / "marker"));
 }
 
+TEST_CASE("isolation: what the system refused is in the line, if a limit is the reason") {
+  if (!has_bwrap()) return;
+  nothing_left guard;
+  const auto done = shell_ends("ulimit -f 0; exec \"$0\" exec --isolate true </dev/null");
+  CHECK(done.code == 127);
+  CHECK(count_lines(done.err) == 1);
+  CHECK(done.err.find("File too large; command was not run\n") != std::string::npos);
+}
+
 TEST_CASE("isolation: a shell is inside too, and what it was denied is told at its end") {
   if (!has_bwrap()) return;
   nothing_left guard;

@@ -118,6 +118,30 @@ task<void> single_files(context& place, handle where) {
   CHECK(read_whole_file(to / "tree/tool").size() == 700'000);
 }
 
+task<void> no_link_at_the_end(context& place, handle where) {
+  const temp_dir to, outside;
+  write_whole_file(outside / "f", "out");
+  fs::create_symlink(outside / "f", to / "file");
+  fs::create_symlink(outside / "none", to / "dangling");
+  fs::create_directory_symlink(outside.path(), to / "dir");
+  co_await place.write_file(where, "f", "in");
+  co_await place.write_file(where, "d/g", "in");
+  std::error_code code = co_await failure_of(place.download(where, "f", to / "file"));
+  CHECK(code == errc::invalid_argument);
+  code = co_await failure_of(place.download(where, "f", to / "dangling"));
+  CHECK(code == errc::invalid_argument);
+  code = co_await failure_of(place.download(where, "d", to / "dir"));
+  CHECK(code == errc::invalid_argument);
+  code = co_await failure_of(place.download(where, "d", to / "dir/"));
+  CHECK(code == errc::invalid_argument);
+  CHECK(read_whole_file(outside / "f") == "out");
+  CHECK(std::distance(fs::directory_iterator(outside.path()), {}) == 1);
+  co_await place.download(where, "f", to / "dir/h");
+  co_await place.download(where, "d", to / "dir/.");
+  CHECK(read_whole_file(outside / "h") == "in");
+  CHECK(read_whole_file(outside / "g") == "in");
+}
+
 task<void> transfer_errors(context& place, handle where) {
   const temp_dir host;
   std::error_code code = co_await failure_of(place.upload(where, host / "none", "x"));
@@ -256,6 +280,7 @@ constexpr contract_case transfer_table[] = {
     {"transfer: what is missing or in the way is an error", transfer_errors},
     {"transfer: an upload merges, and replaces what is no directory", merging},
     {"transfer: a download makes no link that leads out, unless asked", outside},
+    {"transfer: a download follows no link at the end of its path", no_link_at_the_end},
     {"transfer: a cancelled upload ends promptly and leaves no piece of a file", cancelled_upload, 30s},
     {"watch: each path that changed is told once", watching, needs::watches},
     {"watch: a recursive one sees new directories and its own end", watching_deep, needs::watches},

@@ -106,6 +106,29 @@ ASYNC_TEST("hint: the network, a protected path, and what only the /tmp of this 
   co_await here.place->destroy(here.where);
 }
 
+ASYNC_TEST("hint: what this host has in /proc and /dev is not asked about, whatever link leads there") {
+  if (!has_bwrap()) co_return;
+  hinted here(io);
+  here.where = co_await here.place->spawn();
+  const std::string own = "/proc/" + std::to_string(::getpid());
+  fs::create_symlink(own + "/cwd", here.at / "link");
+  fs::create_symlink("/dev/fd", here.at / "fds");
+  const std::string open = "/proc/self/fd/" + std::to_string(::dup(STDIN_FILENO));
+  for (const std::string& each : {own + "/cwd/x", std::string("/proc/self/cwd/x"), std::string("/proc/self/root/var/x"),
+                                  std::string("/dev/fd/0/x"), own + "/task/x", std::string("link/x"),
+                                  here.at / "link/x", std::string("fds/1"), std::string("/dev/null"), open}) {
+    CAPTURE(each);
+    const exec_result got = co_await here.place->exec(
+        here.where, command("echo \"touch: cannot touch '" + each + "': Read-only file system\" >&2; exit 1"));
+    CHECK(got.std_err.find(fs::current_path().string()) == std::string::npos);
+    if (got.denied) CHECK(got.denied->path == "");
+  }
+  ::close(std::stoi(open.substr(open.rfind('/') + 1)));
+  const exec_result setting = co_await here.place->exec(here.where, command("echo 1 >/proc/sys/kernel/panic"));
+  CHECK((::geteuid() != 0 || setting.denied.has_value()));
+  co_await here.place->destroy(here.where);
+}
+
 ASYNC_TEST("hint: streams, background commands and terminals have it as their last line, a leftover or not") {
   if (!has_bwrap()) co_return;
   hinted here(io);

@@ -2,6 +2,7 @@
 #include "host/private_tmp.hpp"
 
 #include "host/host_world.hpp"
+#include "os/without_capabilities.hpp"
 #include "support/temp_dir.hpp"
 #include "support/variable.hpp"
 
@@ -9,15 +10,19 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <set>
+#include <thread>
 
 extern char** environ;
 
@@ -154,6 +159,90 @@ TEST_CASE("private tmp: what killed owners left goes with the next one, and what
   CHECK(left == std::set<std::string>{living.path(), next.path(), at / "berth-tmp-000001", at / "berth-tmp-000002"});
   CHECK(fs::exists(at / "other"));
   CHECK(read_whole_file(outside / "f") == "out");
+}
+
+TEST_CASE("private tmp: one that a command closed to its owner, who was killed, goes too") {
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  fs::create_directories(at / "berth-tmp-000000/a/b");
+  fs::permissions(at / "berth-tmp-000000/a", fs::perms::none);
+  fs::permissions(at / "berth-tmp-000000", fs::perms::none);
+  const without_capabilities as_a_user;
+  REQUIRE(as_a_user.holds());
+  const private_tmp next({});
+  CHECK(private_directories(at.path()) == std::vector<std::string>{next.path()});
+}
+
+TEST_CASE("private tmp: what a command moved into one, and could not have removed, stays") {
+  if (::geteuid() != 0) return skip("only root has more rights than its commands");
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  // As the root of a sandbox that holds the place: it may rename its own directories, and those in them not be entered.
+  const auto fill = [](const std::string& in) {
+    fs::create_directories(in + "/other");
+    write_whole_file(in + "/other/f", "another's");
+    write_whole_file(in + "/ours", "left");
+    REQUIRE(::chown((in + "/other").c_str(), 65534, 65534) == 0);
+    fs::permissions(in + "/other", fs::perms::owner_all);
+  };
+  const std::string abandoned = at / "berth-tmp-ZZZZZZ";
+  fill(abandoned);
+  std::string own;
+  {
+    const private_tmp next({});
+    own = next.path();
+    fill(own);
+  }
+  for (const std::string& each : {abandoned, own}) {
+    CHECK(read_whole_file(each + "/other/f") == "another's");
+    CHECK_FALSE(fs::exists(each + "/ours"));
+  }
+}
+
+/// In a mount namespace of its own; false where it cannot be had.
+bool with_mount(const std::string& on, const std::function<void()>& body) {
+  bool mounted = false;
+  std::thread apart([&] {
+    mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+              ::mount("none", on.c_str(), "tmpfs", 0, nullptr) == 0;
+    if (mounted) body();
+  });
+  apart.join();
+  return mounted;
+}
+
+TEST_CASE("private tmp: what is mounted below one stays") {
+  const temp_dir at;
+  const variable_is here("TMPDIR", at.path().string());
+  const std::string mounted = at / "berth-tmp-ZZZZZZ/d/m";
+  fs::create_directories(mounted);
+  write_whole_file(at / "berth-tmp-ZZZZZZ/d/f", "left");
+  bool kept = false, cleaned = false;
+  const bool tried = with_mount(mounted, [&] {
+    write_whole_file(mounted + "/f", "kept");
+    const private_tmp next({});
+    kept = fs::exists(mounted + "/f");
+    cleaned = !fs::exists(at / "berth-tmp-ZZZZZZ/d/f");
+  });
+  if (!tried) return skip("no mount namespaces without root");
+  CHECK(kept);
+  CHECK(cleaned);
+}
+
+ASYNC_TEST("private tmp: a command that closes it does not keep the next one from its project below it") {
+  if (!has_bwrap()) co_return;
+  const temp_dir at;
+  REQUIRE(at.path().string().starts_with("/tmp/"));
+  process_context_options options;
+  options.cwd = at.path().string();
+  options.isolation.emplace();
+  context place = make_process_context(io, options);
+  const handle where = co_await place.spawn();
+  const exec_result closing = co_await place.exec(where, command("chmod 1000 /tmp"));
+  CHECK(closing.ok());
+  const exec_result next = co_await place.exec(where, command("stat -c %a /tmp"));
+  CHECK(next.std_out == "1700\n");
+  co_await place.destroy(where);
 }
 
 ASYNC_TEST("private tmp: that of an owner that was killed goes when the next handle is made") {

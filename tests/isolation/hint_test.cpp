@@ -22,12 +22,12 @@ struct world {
     plan.protected_paths = {"/w/.git/config", "/w/.git/hooks"};
   }
 
-  std::optional<denial> find(std::string_view text, int code = 1) const {
+  std::optional<denial> find(std::string_view text, int code = 1, std::string_view cwd = "/w/sub") const {
     const host_view host{[this](const std::string& path) { return !unwritable.contains(path); },
                          [this](const std::string& path) { return present.contains(path); },
                          {},
                          [](const std::string& path) { return path == "/home/u" || path == "/home"; }};
-    return find_denial(settings, plan, {text, "/w/sub", code}, host);
+    return find_denial(settings, plan, {text, cwd, code}, host);
   }
 };
 
@@ -298,4 +298,19 @@ TEST_CASE("hint: no advice that cannot be followed") {
   CHECK(line_of("/home/u/y/x").find("add the directory") != std::string::npos);
   CHECK(line_of("/proc/sys/kernel/x") ==
         "[isolation] write to /proc/sys/kernel/x may have been blocked: it is read-only in every context");
+}
+
+TEST_CASE("hint: the name of the shell, before the number of a line, is not what could not be written") {
+  const world here;
+  for (const std::string text :
+       {"/bin/sh: 1: cannot create .git: Read-only file system\n", "/bin/bash: line 1: .git: Read-only file system\n",
+        "/x/run.sh: line 12: .git: Read-only file system\n"}) {
+    CAPTURE(text);
+    const auto found = here.find(text, 2, "/w");
+    REQUIRE(found.has_value());
+    CHECK(found->path == "/w/.git");
+    CHECK(found->line.ends_with("it is protected (isolation.protected_paths)"));
+  }
+  check_write(here, "/etc/x: cannot create: Read-only file system\n", "/etc/x");
+  check_write(here, "/bin/sh: 1: cannot create out: Read-only file system\n", "");
 }

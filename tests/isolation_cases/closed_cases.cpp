@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 namespace berth::test {
@@ -23,18 +22,18 @@ void check_self(const std::string& shell_text) {
   for (const std::string& each : leaks.left_over()) FAIL_CHECK(each);
 }
 
-/// A program called bwrap outside of the roots, which PATH names first.
+/// A program called bwrap outside of the roots, which is taken.
 class other_bwrap {
  public:
   explicit other_bwrap(const std::string& text, fs::perms perms = fs::perms::owner_all)
-      : path_("PATH", folder_.path().string() + ":" + std::getenv("PATH")) {
+      : named_("BERTH_BWRAP", folder_ / "bwrap") {
     write_whole_file(folder_ / "bwrap", text);
     fs::permissions(folder_ / "bwrap", perms);
   }
 
  private:
   temp_dir folder_;
-  variable_is path_;
+  variable_is named_;
 };
 
 /// In namespaces of its own, with what was put before it done there. As another user the bwrap of the system is nobody's there, so
@@ -160,6 +159,20 @@ TEST_CASE("isolation, closed: what AppArmor does is told apart from a missing ri
     CHECK(text.find("install bubblewrap") == std::string::npos);
     CHECK(text.ends_with("; command was not run"));
   }
+}
+
+TEST_CASE("isolation, closed: root in a directory that only another user may enter is told what helps") {
+  const std::string text = explain_bwrap_failure("bwrap: Can't find source path /home/u/p: Permission denied\n", {});
+  CAPTURE(text);
+  CHECK(text.find("run this as that user") != std::string::npos);
+  CHECK(explain_bwrap_failure("bwrap: Can't find source path /none: No such file or directory\n", {}).find("(") ==
+        std::string::npos);
+  if (::geteuid() != 0 || lacks("another user's directory")) return;
+  const temp_dir at;
+  fs::create_directory(at / "p");
+  REQUIRE(::chown(at.path().c_str(), 65534, 65534) == 0);
+  fs::permissions(at.path(), fs::perms::owner_all);
+  check_self("TMPDIR=" + (at / "p") + " $SELF closed 'run this as that user'");
 }
 
 TEST_CASE("isolation, closed: a complaint with control characters is shown without them") {

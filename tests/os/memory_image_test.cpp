@@ -2,10 +2,13 @@
 
 #include "os/helper_process.hpp"
 #include "support/temp_dir.hpp"
+#include "support/variable.hpp"
 
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +50,36 @@ TEST_CASE("memory image: where memfds are not executed it is a file, which nobod
   CHECK(exit_code_of(image) == 1);
   CHECK(image.made_of() == memory_image::kind::file);
   CHECK(std::filesystem::is_empty(private_temporary_directory()));
+}
+
+TEST_CASE("memory image: its file never has a name by which another could open it for writing") {
+  const temp_dir place;
+  const variable_is here("TMPDIR", place.path().string());
+  const unique_fd seen(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  REQUIRE(::inotify_add_watch(seen.get(), place.path().c_str(), IN_CREATE | IN_MOVED_TO | IN_DELETE) >= 0);
+  const std::string program = read_whole_file("/bin/false");
+  memory_image image("berth-test", program);
+  REQUIRE(image.fall_back());
+  struct stat file {
+  }, directory{};
+  REQUIRE(::fstat(image.fd(), &file) == 0);
+  REQUIRE(::stat(place.path().c_str(), &directory) == 0);
+  REQUIRE(file.st_dev == directory.st_dev);
+  CHECK(file.st_nlink == 0);
+  CHECK((::fcntl(image.fd(), F_GETFL) & O_ACCMODE) == O_RDONLY);
+  alignas(inotify_event) char event[512];
+  CHECK(::read(seen.get(), event, sizeof event) < 0);
+  CHECK(::linkat(AT_FDCWD, memory_image::path(image.fd()).c_str(), AT_FDCWD, (place / "f").c_str(), AT_SYMLINK_FOLLOW) <
+        0);
+  CHECK(exit_code_of(image) == 1);
+}
+
+TEST_CASE("memory image: a directory without nameless files is passed over") {
+  const variable_is here("TMPDIR", "/proc");
+  const std::string program = read_whole_file("/bin/false");
+  memory_image image("berth-test", program);
+  REQUIRE(image.fall_back());
+  CHECK(exit_code_of(image) == 1);
 }
 
 }  // namespace
