@@ -17,11 +17,9 @@ std::string path_of(const std::string& id, std::string_view what) {
   return "/containers/" + http::percent_encode(id) + std::string(what);
 }
 
-http::request archive_request(const docker_engine& engine, const std::string& id, const std::string& directory,
-                              archive_owner owner) {
+http::request archive_request(const docker_engine& engine, const std::string& id, const std::string& directory) {
   http::query_builder query;
   query.add("path", directory).add("noOverwriteDirNonDir", "1");
-  if (owner == archive_owner::container) query.add("copyUIDGID", "1");
   http::request put = engine.make_request("PUT", query.behind(path_of(id, "/archive")));
   put.timeout(transfer_takes);
   return put;
@@ -57,25 +55,24 @@ task<void> container::start_one(container self) {
 
 task<void> container::start() const { return start_one(*this); }
 
-task<void> container::upload_to(container self, std::string directory, std::string tar, archive_owner owner) {
-  http::request put = archive_request(*self.engine_, self.id_, directory, owner);
+task<void> container::upload_to(container self, std::string directory, std::string tar) {
+  http::request put = archive_request(*self.engine_, self.id_, directory);
   put.body(std::move(tar), "application/x-tar");
   co_await send(self.engine_, std::move(put));
 }
 
-task<void> container::upload(std::string directory, std::string tar, archive_owner owner) const {
-  return upload_to(*this, std::move(directory), std::move(tar), owner);
+task<void> container::upload(std::string directory, std::string tar) const {
+  return upload_to(*this, std::move(directory), std::move(tar));
 }
 
-task<void> container::unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
-                                archive_owner owner) {
-  http::request put = archive_request(*self.engine_, self.id_, directory, owner);
+task<void> container::unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar) {
+  http::request put = archive_request(*self.engine_, self.id_, directory);
   put.body(std::move(tar), std::nullopt, "application/x-tar");
   co_await send(self.engine_, std::move(put));
 }
 
-task<void> container::unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const {
-  return unpack_to(*this, std::move(directory), std::move(tar), owner);
+task<void> container::unpack(std::string directory, std::unique_ptr<byte_source> tar) const {
+  return unpack_to(*this, std::move(directory), std::move(tar));
 }
 
 task<std::string> container::download_from(container self, std::string path, std::size_t limit) {

@@ -59,9 +59,6 @@ struct archive_stat {
   bool is_link() const noexcept { return (mode & link_bit) != 0; }
 };
 
-/// Whose files become that are put into a container.
-enum class archive_owner { archive, container };
-
 /// A container by its id. A value; it ends nothing by itself.
 class container {
  public:
@@ -77,9 +74,8 @@ class container {
   /// Errors: start_failed with the daemon's reason.
   task<void> start() const;
   /// A tar stream, unpacked in a directory that is there; also before the start.
-  task<void> upload(std::string directory, std::string tar, archive_owner owner = archive_owner::archive) const;
-  /// The same from a stream, with owners as it says or all the container's own user. Directories stay directories.
-  task<void> unpack(std::string directory, std::unique_ptr<byte_source> tar, archive_owner owner) const;
+  task<void> upload(std::string directory, std::string tar) const;
+  task<void> unpack(std::string directory, std::unique_ptr<byte_source> tar) const;
   /// A file, or a directory with all below it, as a tar stream. Errors: limit_exceeded.
   task<std::string> download(std::string path, std::size_t limit) const;
   /// What lies at a path, a last link not followed; nothing where nothing does. A tmpfs is not seen.
@@ -96,9 +92,8 @@ class container {
 
  private:
   static task<void> start_one(container self);
-  static task<void> upload_to(container self, std::string directory, std::string tar, archive_owner owner);
-  static task<void> unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar,
-                              archive_owner owner);
+  static task<void> upload_to(container self, std::string directory, std::string tar);
+  static task<void> unpack_to(container self, std::string directory, std::unique_ptr<byte_source> tar);
   static task<std::string> download_from(container self, std::string path, std::size_t limit);
   static task<std::optional<archive_stat>> stat_of(container self, std::string path);
   static task<std::optional<json>> inspect_one(container self);

@@ -5,6 +5,7 @@
 #include "core/deadline.hpp"
 #include "docker/attached_channel.hpp"
 #include "docker/container_end.hpp"
+#include "docker/container_user.hpp"
 
 #include <exception>
 #include <optional>
@@ -110,10 +111,14 @@ class container_launch {
     directory.path = self->options_.context.cwd.substr(1);
     directory.mode = 0755;
     directory.is_directory = true;
-    std::vector<tar_entry> entries;
-    entries.push_back(std::move(directory));
     try {
-      co_await self->made_->box.upload("/", tar_of(entries), archive_owner::container);
+      auto finding = find_container_user(self->made_->box, self->options_.directory_user);
+      const container_user owner = co_await std::move(finding);
+      directory.user = owner.user;
+      directory.group = owner.group;
+      std::vector<tar_entry> entries;
+      entries.push_back(std::move(directory));
+      co_await self->made_->box.upload("/", tar_of(entries));
     } catch (const error& failure) {
       if (is_cancelled(failure.code())) throw;
       self->options_.log.info(std::string("docker: the working directory stays root's: ") + failure.what());
@@ -122,7 +127,7 @@ class container_launch {
 
   static task<void> begin(std::shared_ptr<container_launch> self) {
     const container& box = self->made_->box;
-    if (self->options_.gives_directory) co_await give_directory(self);
+    if (!self->options_.directory_user.empty()) co_await give_directory(self);
     co_await box.upload(resident_directory, tar_of_file("resident", std::string(resident_bytes()), 0755));
     co_await box.start();
     if (self->made_->offer) {

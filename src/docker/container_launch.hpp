@@ -27,8 +27,8 @@ struct container_launch_options {
   docker_context_options context = {};
   docker_labels labels = {};
   logger log = {};
-  /// The working directory becomes that of the container's user. For one that is nobody else's.
-  bool gives_directory = false;
+  /// The working directory becomes this user's; empty: it stays root's. For one that is nobody else's.
+  std::string directory_user = {};
   /// Off: frames, even where a socket would come through.
   bool try_socket = true;
 };

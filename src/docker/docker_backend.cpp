@@ -202,8 +202,7 @@ class containers_backend final : public docker_backend {
                                        std::shared_ptr<docker_engine> engine, docker_context_options wanted,
                                        docker_labels labels) {
     const docker_image image = co_await have_image(self, engine);
-    const bool gives_directory = wanted.cwd.empty() && (!wanted.user.empty() || !image.user.empty()) &&
-                                 !is_mounted(default_docker_cwd, wanted.mounts);
+    const bool gives_directory = wanted.cwd.empty() && !is_mounted(default_docker_cwd, wanted.mounts);
     if (wanted.cwd.empty()) wanted.cwd = default_docker_cwd;
     const std::string why_not = misfit(image);
     if (image.os != "linux" || (!why_not.empty() && wanted.runner == docker_runner::resident))
@@ -214,7 +213,7 @@ class containers_backend final : public docker_backend {
     container_launch_options launch;
     launch.log = self->log;
     launch.try_socket = self->try_socket;
-    launch.gives_directory = gives_directory;
+    if (gives_directory) launch.directory_user = wanted.user.empty() ? image.user : wanted.user;
     launch.labels = std::move(labels);
     spawned_place done;
     done.cwd = wanted.cwd;
@@ -244,7 +243,9 @@ class containers_backend final : public docker_backend {
     if (!why_not.empty())
       self->log.warning(engine_warning("a container of image " + shown_path(wanted.image), why_not));
     self->engine_runs = true;
-    engine_files_place files{kept->box, wanted.user, {}};
+    auto finding = find_container_user(kept->box, wanted.user);
+    const container_user owner = co_await std::move(finding);
+    engine_files_place files{kept->box, wanted.user, owner, {}};
     for (const docker_mount& each : wanted.mounts) {
       if (each.kind == mount_kind::tmpfs) files.memory_directories.push_back(each.target);
     }

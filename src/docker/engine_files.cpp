@@ -8,7 +8,6 @@
 #include "os/path_patterns.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <utility>
 
@@ -155,17 +154,14 @@ tar_entry owned(const engine_files_place& place, std::string path, unsigned mode
   entry.mode = mode;
   entry.modified =
       std::chrono::duration_cast<std::chrono::seconds>(file_info::time_point::clock::now().time_since_epoch()).count();
-  const char* const end = place.user.data() + place.user.size();
-  const auto user = std::from_chars(place.user.data(), end, entry.user);
-  if (user.ptr != end && *user.ptr == ':') std::from_chars(user.ptr + 1, end, entry.group);
+  entry.user = place.owner.user;
+  entry.group = place.owner.group;
   return entry;
 }
 
 task<void> upload(place_ptr place, std::string directory, std::vector<tar_entry> entries) {
-  std::string tar = tar_of(entries);
-  auto body = make_byte_source(std::move(tar));
-  const auto owner = place->user.empty() ? archive_owner::container : archive_owner::archive;
-  auto putting = translated(place->box.unpack(std::move(directory), std::move(body), owner));
+  auto body = make_byte_source(tar_of(entries));
+  auto putting = translated(place->box.unpack(std::move(directory), std::move(body)));
   co_await std::move(putting);
 }
 
@@ -315,8 +311,7 @@ task<std::unique_ptr<byte_source>> pack_by(place_ptr place, std::string asked, s
 task<void> unpack_by(place_ptr place, std::string path, std::unique_ptr<byte_source> tar) {
   co_await make_by(place, path);
   std::string directory = co_await directory_there(place, path);
-  const auto owner = place->user.empty() ? archive_owner::container : archive_owner::archive;
-  auto putting = translated(place->box.unpack(std::move(directory), std::move(tar), owner));
+  auto putting = translated(place->box.unpack(std::move(directory), tar_owned_by(std::move(tar), place->owner)));
   co_await std::move(putting);
 }
 

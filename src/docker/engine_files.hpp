@@ -2,7 +2,7 @@
 /// Files of a container in which no resident lives, by the Engine's archives and by programs of the image.
 
 #include "berth/backend.hpp"
-#include "docker/container.hpp"
+#include "docker/container_user.hpp"
 
 #include <memory>
 #include <string>
@@ -13,7 +13,8 @@ namespace berth {
 /// Where files are, and whose they become.
 struct engine_files_place {
   container box;
-  std::string user = {};  ///< as in the options; empty: the container's
+  std::string user = {};      ///< as in the options; empty: the container's
+  container_user owner = {};  ///< who that is
   /// A tmpfs that the daemon's archives do not reach: what is put there is lost without a word, so all is refused.
   std::vector<std::string> memory_directories = {};
 };

@@ -58,10 +58,12 @@ task<void> make_cwd(spawned_place made) {
   std::rethrow_exception(failure);
 }
 
-std::shared_ptr<backend_place> make_engine_place(const asio::any_io_executor& executor, const given_container& place,
-                                                 const docker_context_options& wanted) {
-  engine_files_place files{place.box, wanted.user, place.memory_directories};
-  return std::make_shared<engine_place>(executor, std::move(files), env_of(wanted));
+task<std::shared_ptr<backend_place>> make_engine_place(asio::any_io_executor executor, given_container place,
+                                                       docker_context_options wanted) {
+  auto finding = find_container_user(place.box, wanted.user);
+  const container_user owner = co_await std::move(finding);
+  engine_files_place files{place.box, wanted.user, owner, place.memory_directories};
+  co_return std::make_shared<engine_place>(executor, std::move(files), env_of(wanted));
 }
 
 }  // namespace
@@ -84,7 +86,8 @@ task<place_in_container> spawn_in_given(asio::any_io_executor executor, given_co
     done.spawned.place = std::make_shared<guest_place>(executor, guest, wanted.lease, log);
   } else {
     done.runner = docker_runner::engine;
-    done.spawned.place = make_engine_place(executor, place, wanted);
+    auto making = make_engine_place(executor, place, wanted);
+    done.spawned.place = co_await std::move(making);
     if (wanted.runner == docker_runner::automatic) log.warning(engine_warning("container " + place.shown, *why_not));
   }
   auto making = make_cwd(done.spawned);

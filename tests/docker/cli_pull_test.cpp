@@ -38,14 +38,15 @@ std::string random_bytes(std::size_t size) {
 }
 
 /// An image with one file that no other has, in the registry and not with the daemon: its name.
-task<std::string> push_new_image(asio::io_context& io, std::vector<daemon_address> daemon, std::string tag) {
+task<std::string> push_new_image(asio::io_context& io, std::vector<daemon_address> daemon, std::string tag,
+                                 std::size_t size = std::size_t{3} << 20) {
   auto connecting = docker_engine::connect(io.get_executor(), std::move(daemon));
   const auto engine = co_await std::move(connecting);
   const std::string repository = variable("BERTH_TEST_REGISTRY") + "/test/pull";
   http::query_builder import;
   import.add("fromSrc", "-").add("repo", repository).add("tag", tag);
   http::request making = engine->make_request("POST", import.behind("/images/create"));
-  making.body(tar_of_file("content", random_bytes(3 << 20), 0644), "application/x-tar");
+  making.body(tar_of_file("content", random_bytes(size), 0644), "application/x-tar");
   auto sending = send_all(engine, std::move(making));
   co_await std::move(sending);
   http::request pushing = engine->make_request("POST", "/images/" + repository + "/push?tag=" + tag);
@@ -102,7 +103,8 @@ DOCKER_TEST("cli pulls: a missing image comes, with plain lines where standard e
 }
 
 DOCKER_TEST("cli pulls: on a terminal a bar, which goes when the image is there") {
-  auto pushing = push_new_image(io, daemon, "bar");
+  constexpr std::size_t takes_its_time = std::size_t{20} << 20;
+  auto pushing = push_new_image(io, daemon, "bar", takes_its_time);
   const std::string image = co_await std::move(pushing);
   terminal_session session("\"$0\" ls --image " + image + " --network none --docker-host " + daemon.front().url +
                            " /; echo e''nd");
@@ -160,7 +162,6 @@ DOCKER_TEST("cli pulls: what the registry refuses is one line") {
                                  "always", "--image", variable("BERTH_TEST_REGISTRY") + "/test/busybox:1", "true"});
   CAPTURE(other.err);
   CHECK(other.code == 125);
-  CHECK(has(other.err, "berth: exec: docker: "));
   CHECK(has(other.err, "does not match the specified platform: wanted linux/other"));
   co_return;
 }

@@ -129,7 +129,7 @@ TEST_CASE("container: more memory than there are numbers for is refused, and not
 }
 
 TEST_CASE("engine paths: what lies in a tmpfs is out of reach, however it is written") {
-  engine_files_place place{container(nullptr, "id"), {}, {"/small/"}};
+  engine_files_place place{container(nullptr, "id"), {}, {}, {"/small/"}};
   for (const char* each : {"/small", "/small/a", "/workspace/../small/a", "/proc/1/mem", "/a/../dev/null"}) {
     CAPTURE(each);
     CHECK(is_out_of_reach(place, plain_path(each)));

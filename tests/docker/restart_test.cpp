@@ -94,7 +94,8 @@ task<void> try_restart_alive(asio::io_context& io, bool try_socket) {
 /// As docs/docker.md has it: whether the daemon could still say so is luck.
 bool is_told_as_stopped(const std::string& message) {
   return message.find("the container was ended through its daemon (signal ") != message.npos ||
-         message.find("the container ended while there was no connection to its daemon") != message.npos;
+         message.find("the container ended while there was no connection to its daemon") != message.npos ||
+         message.find("the container is out of reach: no connection to ") != message.npos;
 }
 
 task<void> try_restart_dead(asio::io_context& io, bool try_socket) {
