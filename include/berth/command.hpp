@@ -119,7 +119,7 @@ class BERTH_API command {
     return *this;
   }
   /// `exec` and `exec_background` also write all output to new files (0600) on the caller's host: PATH (standard output) and PATH.stderr,
-  /// in place of files there; devices and FIFOs are written as they are, links refused (invalid_argument). They throw, and nothing
+  /// in place of files there; devices are written as they are, links and FIFOs refused (invalid_argument). They throw, and nothing
   /// runs, where these cannot be opened; for a later error see `spill_error` of the result or background command.
   command& spill(std::string path) & {
     spill_ = std::move(path);

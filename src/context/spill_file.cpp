@@ -20,13 +20,15 @@ namespace {
 constexpr std::size_t piece_size = std::size_t{256} << 10;
 constexpr mode_t only_owner = 0600;
 
-/// What is neither a file nor a link: a device, a terminal, a FIFO.
+/// A device, or a terminal.
 unique_fd open_special(int directory, const std::string& name) {
   // A FIFO without a reader would hold this thread for ever.
   constexpr int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   unique_fd opened(check_syscall(::openat(directory, name.c_str(), flags), "open it"));
   struct stat found {};
   check_syscall(::fstat(opened.get(), &found), "open it");
+  // Whoever reads it, or does not, would hold up the command beyond its deadline.
+  if (S_ISFIFO(found.st_mode)) throw error(make_error_code(errc::invalid_argument), "it is a FIFO; name a file");
   if (S_ISREG(found.st_mode)) throw error(make_error_code(errc::conflict), "it was replaced meanwhile");
   ::fcntl(opened.get(), F_SETFL, O_WRONLY);
   return opened;
