@@ -6,6 +6,7 @@
 #include "isolation/hint.hpp"
 #include "isolation/home.hpp"
 #include "isolation/reach.hpp"
+#include "os/without_capabilities.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -99,6 +100,8 @@ struct ended {
 
 /// Blocks.
 std::optional<denial> ask_host(const denial_rules& rules, const ended& command) {
+  const without_capabilities as_a_command;  // the answer is in the line
+  if (!as_a_command.holds()) return std::nullopt;
   const host_view host{is_writable, is_there, real_path, is_wide_root};
   return find_denial(rules.settings, rules.plan, {command.lines, real_path(command.cwd), command.code}, host);
 }

@@ -117,7 +117,8 @@ class planning {
     }
   }
 
-  void protect(std::string path) { wanted_.push_back(std::move(path)); }
+  /// By its text: what is below `..` is protected though a command removed what stood before that.
+  void protect(const std::string& path) { wanted_.push_back(plain_path(path)); }
 
   /// It is protected by its real path, where it is there.
   void look_for(const std::string& path) {

@@ -92,6 +92,14 @@ TEST_CASE("plan: protected paths lie in a root, once, and none below another; ou
   CHECK(deep.pinned == paths{real(at / "r/a"), real(at / "r/a/b")});
 }
 
+TEST_CASE("plan: a protected path is taken by its text, so that nothing before a .. can be taken away") {
+  const temp_dir at;
+  fs::create_directories(at / "r");
+  write_whole_file(at / "r/secret", "");
+  const auto settings = isolation_settings().protected_paths({"none/../secret", "secret/"});
+  CHECK(plan_of({at / "r"}, settings).protected_paths == paths{real(at / "r/secret")});
+}
+
 TEST_CASE("plan: a root may be protected as a whole, and a link is protected where it leads") {
   const temp_dir at;
   fs::create_directories(at / "r/real");
