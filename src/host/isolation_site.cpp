@@ -75,13 +75,15 @@ std::vector<std::string> other_mount_points(const isolation_plan& plan, const pa
 }
 
 /// As bwrap mounts it: the private /tmp first, then the roots.
-std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const std::string& setting_name) {
+std::shared_ptr<const path_scope> make_scope(const isolation_plan& plan, const std::vector<std::string>& given,
+                                             const std::string& setting_name) {
   path_rules rules;
   const bool all_writable = std::find(plan.roots.begin(), plan.roots.end(), "/") != plan.roots.end();
   for (const std::string& each : plan.tmp_at) {
     if (all_writable || directory_of(each, plan.roots) == nullptr) rules.places.push_back({each, plan.tmp, true});
   }
   rules.kept = other_mount_points(plan, rules);
+  rules.held = given;  // also those below another
   for (const std::string& each : plan.roots) rules.places.push_back({each, each, true});
   if (all_writable) {
     for (const char* each : {"/proc", "/dev"}) rules.places.push_back({each, each, false});
@@ -168,7 +170,7 @@ isolation_site::isolation_site(isolation_settings settings, const std::string& c
     // Each command says why, and so do file operations.
     const isolation_plan bare = bare_plan(tmp_ ? tmp_->path() : "", roots_);
     if (bare.roots.empty()) throw;
-    scope_ = make_scope(bare, settings_.setting_name());
+    scope_ = make_scope(bare, roots_, settings_.setting_name());
   }
 }
 
@@ -200,8 +202,9 @@ void isolation_site::plan_again(std::vector<std::string>& warnings) {
     if (make_plan(said_again) != plan && tries < most_tries) continue;
     warnings.insert(warnings.end(), said.begin(), said.end());
     mounts_seen_ = mounts_of(plan.roots);
+    if (const std::string found = find_kernel_mount(plan, mounts_seen_); !found.empty()) fail(found);
     if (number_ > 0 && plan == plan_ && state == state_ && mounts_ == mounts_seen_) return;
-    scope_ = make_scope(plan, settings_.setting_name());
+    scope_ = make_scope(plan, roots_, settings_.setting_name());
     mounts_ = mounts_seen_;
     plan_ = std::move(plan);
     state_ = std::move(state);

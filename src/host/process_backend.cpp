@@ -9,6 +9,7 @@
 
 #include <asio/io_context.hpp>
 
+#include <filesystem>
 #include <utility>
 
 namespace berth {
@@ -85,8 +86,9 @@ class process_backend final : public context_backend {
     auto making = self->pool->run(make);
     std::string cwd = co_await std::move(making);
     if (self->options.isolation) {
-      auto isolate = [settings = *self->options.isolation, cwd] {
-        return std::make_shared<isolation_site>(settings, cwd);
+      // By the name that was given: the links that it goes over matter.
+      auto isolate = [settings = *self->options.isolation, named = wanted.empty() ? cwd : wanted] {
+        return std::make_shared<isolation_site>(settings, std::filesystem::absolute(named).string());
       };
       auto isolating = self->pool->run(std::move(isolate));
       place_options.isolation = co_await std::move(isolating);

@@ -60,7 +60,28 @@ std::optional<mount_entry> parse_line(std::string_view line) {
     entry.is_followed = entry.is_followed || tag.starts_with("master:") || tag.starts_with("shared:");
     line.remove_prefix(std::min(end + 1, line.size()));
   }
+  entry.type = line.substr(0, line.find(' '));
   return entry;
+}
+
+/// Through these a command would change the settings of the kernel, or see the processes outside.
+bool is_of_kernel(const std::string& type) {
+  constexpr std::array<std::string_view, 17> types{
+      "proc",     "sysfs",  "cgroup", "cgroup2", "debugfs", "tracefs",   "securityfs", "configfs",  "binfmt_misc",
+      "efivarfs", "pstore", "bpf",    "fusectl", "nfsd",    "selinuxfs", "smackfs",    "rpc_pipefs"};
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+/// What a sandbox has of its own lies over the last three.
+bool exposes_kernel(const mount_entry& entry, const std::vector<std::string>& roots) {
+  if (!is_of_kernel(entry.type) || directory_of(entry.point, roots) == nullptr) return false;
+  return directory_of(entry.point, {"/proc", "/sys", "/dev"}) == nullptr;
+}
+
+std::string tell_kernel_mount(const mount_entry& entry) {
+  return shown_path(entry.point) + ", of type " + entry.type +
+         ", is mounted in a writable root: settings of the kernel could be changed through it (unmount it, or choose "
+         "a root that does not hold it)";
 }
 
 /// Does another one lie on its very root? Whatever is renamed, every path to it leads there.
@@ -153,6 +174,9 @@ class mount_check {
       if (each.writable && !may_be_written(each)) note(shown_path(each.root) + " is at " + shown_path(each.point));
     }
     for (const mount_entry& each : inside_) {
+      if (exposes_kernel(each, plan_.roots)) note(tell_kernel_mount(each));
+    }
+    for (const mount_entry& each : inside_) {
       if (each.is_followed) note("what is mounted at " + shown_path(each.point) + " later would appear there");
     }
     return wrong;
@@ -220,6 +244,18 @@ std::vector<mount_entry> parse_mount_table(std::string_view text) {
     at = end + 1;
   }
   return table;
+}
+
+std::string find_kernel_mount(const isolation_plan& plan, const std::vector<mount_entry>& host) {
+  const auto seen = visible_mounts(host, true);
+  for (const mount_entry& each : seen) {
+    if (exposes_kernel(each, plan.roots)) return tell_kernel_mount(each);
+  }
+  for (const std::string& root : plan.roots) {
+    const auto source = source_of(seen, root);
+    if (source && root != "/" && is_of_kernel(source->type)) return tell_kernel_mount(*source);
+  }
+  return {};
 }
 
 std::string find_wrong_mount(const isolation_plan& plan, const std::vector<mount_entry>& host,

@@ -23,12 +23,17 @@ struct mount_entry {
   int id = 0;
   int parent = 0;            ///< the mount that it lies in
   bool is_followed = false;  ///< what is mounted below it elsewhere appears here too, or the other way round
+  std::string type = {};     ///< "ext4", "proc"
 
   bool operator==(const mount_entry&) const = default;
 };
 
 /// Lines that cannot be read are left out.
 std::vector<mount_entry> parse_mount_table(std::string_view text);
+
+/// A file system of the kernel's (proc, sysfs, cgroups ...) that lies in a root of the plan, or has one in it, for a message; empty if there
+/// is none. What of `host` another mount covers does not count.
+std::string find_kernel_mount(const isolation_plan& plan, const std::vector<mount_entry>& host);
 
 /// See reach.hpp; none: nothing is.
 using barred_path = std::function<bool(const std::string&)>;

@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "isolation/all_roots.hpp"
 #include "isolation/home.hpp"
+#include "isolation/links_on_way.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -59,6 +60,24 @@ std::string working_root(const std::string& cwd) {
   return real.string();
 }
 
+/// A command may have put a link into a root, by whose name the next handle would be given what it leads to. `names` as the caller has
+/// them, the working directory first.
+void refuse_links_in_roots(const std::vector<std::string>& names, std::vector<std::string> roots) {
+  // `..` of a working directory that became a link is not what the caller meant.
+  for (const std::string& each : names) {
+    std::error_code code;
+    const fs::path meant = fs::canonical(plain(fs::path(names.front()) / each), code);
+    if (!code) roots.push_back(meant.string());
+  }
+  for (const std::string& each : names) {
+    for (const std::string& link : links_on_way((fs::path(names.front()) / each).string())) {
+      if (directory_of(link, roots) == nullptr) continue;
+      refuse(shown_path(each) + " goes over the link " + shown_path(link) +
+             ", which lies in a writable root, so a command may have made it (name what it leads to, or remove it)");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> parse_allow_write_setting(std::string_view text, std::string_view cwd) {
@@ -107,6 +126,9 @@ std::vector<std::string> resolve_all_roots(const std::string& cwd, const root_op
       refuse("writable root " + shown_path(root) +
              ": the home directory, or above it; this must be allowed explicitly");
   }
+  std::vector<std::string> names(1, cwd);
+  names.insert(names.end(), options.extra.begin(), options.extra.end());
+  refuse_links_in_roots(names, roots);
   return roots;
 }
 

@@ -35,7 +35,10 @@ std::string path_below(const std::string& directory, const std::string& name) {
 }
 
 ruled_places::ruled_places(path_rules rules)
-    : protected_(std::move(rules.protected_paths)), kept_(std::move(rules.kept)), advice_(std::move(rules.advice)) {
+    : protected_(std::move(rules.protected_paths)),
+      kept_(std::move(rules.kept)),
+      held_(std::move(rules.held)),
+      advice_(std::move(rules.advice)) {
   for (path_rules::place& each : rules.places) {
     place one{std::move(each.seen_at), open_real(each.real), true, each.is_writable};
     struct stat found {};
@@ -60,6 +63,7 @@ ruled_places ruled_places::refusing(const std::string& why) const {
   }
   same.protected_ = protected_;
   same.kept_ = kept_;
+  same.held_ = held_;
   same.protected_files_ = protected_files_;
   same.advice_ = advice_;
   same.refusal_ = why;
@@ -108,8 +112,9 @@ void ruled_places::check_leaving(const std::string& path) const {
   if (std::any_of(protected_.begin(), protected_.end(), is_in_it))
     refuse("it holds what is protected (isolation.protected_paths)");
   const auto is_place_in_it = [&path](const place& each) { return is_at_or_below(each.path, path); };
-  if (std::any_of(places_.begin(), places_.end(), is_place_in_it) || std::any_of(kept_.begin(), kept_.end(), is_in_it))
-    refuse_to_move();
+  const bool holds_place = std::any_of(places_.begin(), places_.end(), is_place_in_it);
+  const auto holds_one_of = [&is_in_it](const auto& all) { return std::any_of(all.begin(), all.end(), is_in_it); };
+  if (holds_place || holds_one_of(kept_) || holds_one_of(held_)) refuse_to_move();
 }
 
 }  // namespace berth

@@ -25,6 +25,8 @@ struct path_rules {
   std::vector<std::string> protected_paths = {};
   /// As seen; they stay where they are, and so does what holds them.
   std::vector<std::string> kept = {};
+  /// As seen; they may be filled, and stay where they are.
+  std::vector<std::string> held = {};
   /// Ends the message about what lies outside.
   std::string advice = {};
 };
@@ -67,6 +69,7 @@ class ruled_places {
   std::vector<place> places_;  // inner ones first
   std::vector<std::string> protected_;
   std::vector<std::string> kept_;
+  std::vector<std::string> held_;
   std::vector<std::pair<dev_t, ino_t>> protected_files_;
   std::string advice_;
   std::string refusal_;  // why nothing may be changed at all

@@ -135,6 +135,38 @@ ASYNC_TEST("isolation files: what holds a root in the private /tmp stays, under 
   co_await place.destroy(where);
 }
 
+ASYNC_TEST("isolation files: a root below another one stays, too") {
+  const temp_dir at;
+  fs::create_directories(at / "repo/sub/deep");
+  isolation_settings settings;
+  settings.writable_roots({at / "repo"});
+  context place = make_process_context(io, isolated(at / "repo/sub", settings));
+  const handle where = co_await place.spawn();
+  std::vector<refused> all;
+  all.push_back(co_await failure_of(place.rename(where, at / "repo/sub", at / "repo/other")));
+  all.push_back(co_await failure_of(place.remove(where, at / "repo/sub", remove_options().recursive())));
+  for (const refused& each : all) CHECK_MESSAGE(each.code == errc::permission_denied, each.message);
+  co_await place.rename(where, at / "repo/sub/deep", at / "repo/deep");
+  co_await place.destroy(where);
+}
+
+ASYNC_TEST("isolation files: a handle whose directory became a link in a root is refused") {
+  const temp_dir at;
+  fs::create_directories(at / "repo");
+  fs::create_directories(at / "victim");
+  fs::create_directory_symlink("../victim", at / "repo/sub");
+  isolation_settings settings;
+  settings.writable_roots({at / "repo"});
+  context place = make_process_context(io, isolated(at / "repo/sub", settings));
+  std::string message;
+  try {
+    (void)co_await place.spawn();
+  } catch (const error& refused) {
+    message = refused.what();
+  }
+  CHECK(message.find("goes over the link") != std::string::npos);
+}
+
 ASYNC_TEST("isolation files: / as a root and a private /tmp leave the working directory in sight") {
   if (!has_bwrap()) co_return;
   const temp_dir at;

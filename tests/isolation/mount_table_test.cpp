@@ -84,9 +84,9 @@ TEST_CASE("mount table: lines of the kernel") {
       "nonsense\n"
       "37 36 0:5 / /dev ro,nosuid shared:2 - tmpfs tmpfs rw\n"
       "38 37 0:6 / /x rw unbindable - tmpfs master:1 rw\n");
-  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35, true},
-                      {"0:5", "/", "/dev", false, 37, 36, true},
-                      {"0:6", "/", "/x", true, 38, 37}});
+  CHECK(read == table{{"98:0", "/a b", "/c\\d", true, 36, 35, true, "ext3"},
+                      {"0:5", "/", "/dev", false, 37, 36, true, "tmpfs"},
+                      {"0:6", "/", "/x", true, 38, 37, false, "tmpfs"}});
 }
 
 TEST_CASE("mount table: a sandbox as planned is fine") { CHECK(wrong(good()).empty()); }
@@ -205,4 +205,29 @@ TEST_CASE("mount table: / as a root") {
   table inside = good();
   at(inside, "/").writable = true;
   CHECK(wrong_in(whole, inside).empty());
+}
+
+TEST_CASE("mount table: what is the kernel's in a root is told, on the host and inside") {
+  const auto typed = [](table all, const std::string& point, const std::string& type) {
+    all.push_back({"0:77", "/", point, true});
+    all.back().type = type;
+    return mounted(all);
+  };
+  CHECK(find_kernel_mount(plan(), typed(host, "/home/u/w/x", "ext4")).empty());
+  CHECK(find_kernel_mount(plan(), typed(host, "/home/u/proc", "proc")).empty());
+  for (const char* type : {"proc", "sysfs", "cgroup2"}) {
+    const std::string found = find_kernel_mount(plan(), typed(host, "/home/u/w/chroot/proc", type));
+    CHECK(
+        found.starts_with("'/home/u/w/chroot/proc', of type " + std::string(type) + ", is mounted in a writable root"));
+    const table here = typed(host, "/home/u/w/p", type);
+    CHECK(find_wrong_mount(plan(), here, typed(good(), "/home/u/w/p", type)).find("of type") != std::string::npos);
+  }
+  isolation_plan below = plan();
+  below.roots = {"/srv/r/proc/1"};
+  CHECK(find_kernel_mount(below, typed(host, "/srv/r/proc", "proc")).starts_with("'/srv/r/proc/1', of type proc") ==
+        false);
+  CHECK(find_kernel_mount(below, typed(host, "/srv/r/proc", "proc")).find("of type proc") != std::string::npos);
+  below.roots = {"/"};
+  CHECK(find_kernel_mount(below, mounted(host)).empty());
+  CHECK_FALSE(find_kernel_mount(below, typed(host, "/chroot/sys", "sysfs")).empty());
 }

@@ -84,6 +84,34 @@ TEST_CASE("writable roots: the working directory first, real, each once, none be
   CHECK(resolve_writable_roots(at / "link/../cwd") == paths{real(at / "cwd")});
 }
 
+TEST_CASE("writable roots: a name that goes over a link in a root is refused, as a command may have made it") {
+  const temp_dir at;
+  const variable_is home("HOME", "/nobody/here");
+  fs::create_directories(at / "repo/real");
+  fs::create_directories(at / "victim/inner");
+  fs::create_directory_symlink("../victim", at / "repo/sub");
+  root_options options;
+  const auto refusal = [&options](const std::string& cwd) {
+    try {
+      (void)resolve_writable_roots(cwd, options);
+    } catch (const error& refused) {
+      CHECK(refused.code() == errc::invalid_argument);
+      return refused.message();
+    }
+    return std::string();
+  };
+  const std::string told = "goes over the link '" + real(at / "repo") + "/sub', which lies in a writable root";
+  options.extra = {at / "repo"};
+  CHECK(refusal(at / "repo/sub").find(told) != std::string::npos);
+  CHECK(refusal(at / "repo/sub/inner").find(told) != std::string::npos);
+  options.extra = {".."};  // of the name, not of where it leads
+  CHECK(refusal(at / "repo/sub").find(told) != std::string::npos);
+  options.extra = {"sub"};
+  CHECK(refusal(at / "repo").find(told) != std::string::npos);
+  options.extra = {at / "repo/real"};
+  CHECK(refusal(at / "repo/sub").empty());
+}
+
 TEST_CASE("writable roots: a root that holds others takes the place of the first of them") {
   const temp_dir at;
   const variable_is home("HOME", "/nobody/here");
