@@ -162,7 +162,7 @@ constexpr const char* no_cgroups = "what a container has of cgroups is read-only
 constexpr needs engine_lacks = needs::pids | needs::ended_by_signal | needs::kernel_refusals | needs::default_path |
                                needs::any_bytes | needs::leftover_output | needs::streamed_files |
                                needs::guarded_writes | needs::any_end_key | needs::first_size | needs::many_variables |
-                               needs::fast_starts;
+                               needs::fast_starts | needs::exact_merge;
 
 constexpr place_kind kinds[] = {
     {"docker-busybox", make_docker_busybox, contract_scope::whole, no_cgroups, why_no_daemon},

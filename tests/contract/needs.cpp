@@ -29,6 +29,7 @@ constexpr named_need every_need[] = {
     {needs::first_size, "first_size"},
     {needs::many_variables, "many_variables"},
     {needs::fast_starts, "fast_starts"},
+    {needs::exact_merge, "exact_merge"},
 };
 
 }  // namespace

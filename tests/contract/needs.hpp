@@ -29,6 +29,7 @@ enum class needs : unsigned {
   first_size = 1U << 16U,       ///< a terminal has its size from the beginning
   many_variables = 1U << 17U,   ///< tens of thousands of a command's own
   fast_starts = 1U << 14U,      ///< a command costs less than 100 ms
+  exact_merge = 1U << 18U,      ///< both outputs of a program become one in exact order without a shell too
 };
 
 constexpr needs operator|(needs one, needs other) noexcept {

@@ -40,12 +40,20 @@ task<void> no_output(context& place, handle where) {
   CHECK(result.std_err.empty());
 }
 
-task<void> merged_in_order(context& place, handle where) {
-  const exec_result result = co_await place.exec(where, child("interleave", "3000").merge_stderr());
+task<void> check_merged(context& place, handle where, command what) {
+  const exec_result result = co_await place.exec(where, what.merge_stderr());
   std::string expected;
   for (int i = 0; i < 3000; ++i) expected += "o" + std::to_string(i) + "\ne" + std::to_string(i) + "\n";
   CHECK(result.std_out == expected);
   CHECK(result.std_err.empty());
+}
+
+task<void> merged_in_order(context& place, handle where) {
+  return check_merged(place, std::move(where), command(child_path() + " interleave 3000"));
+}
+
+task<void> merged_without_a_shell(context& place, handle where) {
+  return check_merged(place, std::move(where), child("interleave", "3000"));
 }
 
 task<void> tiny_writes(context& place, handle where) {
@@ -164,6 +172,7 @@ constexpr contract_case output_table[] = {
     {"all 256 byte values, NULs and a missing newline come exactly", exact_bytes},
     {"a silent command gives two empty streams", no_output},
     {"merge_stderr gives both streams in the exact order of the writes", merged_in_order},
+    {"merge_stderr does so of a program without a shell", merged_without_a_shell, needs::exact_merge},
     {"200 000 writes of one byte come exactly", tiny_writes, 60s},
     {"each chunk names its stream, and nullopt comes once and again at the end", chunks_name_their_stream, needs::pids},
     {"output comes while the command runs", comes_while_it_runs},
