@@ -3,6 +3,7 @@
 #include "cli/arguments.hpp"
 #include "cli/daemon_words.hpp"
 #include "core/json.hpp"
+#include "core/shown_path.hpp"
 #include "core/text.hpp"
 
 #include <berth/docker_reap.hpp>
@@ -67,7 +68,7 @@ std::string owner_text(const found_container& each) {
   const std::string process = fmt::format("process {}", each.owner_pid);
   if (each.owner == owner_state::alive) return fmt::format("of {}, which runs", process);
   if (each.owner == owner_state::dead) return fmt::format("of {}, which is gone", process);
-  return fmt::format("of {} on {}, which cannot be seen from here", process, to_text(each.owner_host));
+  return fmt::format("of {} on {}, which cannot be seen from here", process, shown_path(each.owner_host));
 }
 
 std::string text_line(const found_container& each, bool dry_run) {

@@ -5,6 +5,7 @@
 #include "core/deadline.hpp"
 #include "docker/attached_channel.hpp"
 #include "docker/container_end.hpp"
+#include "http/http_error.hpp"
 
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
 constexpr auto cleanup_takes = 30s;
+constexpr auto shell_takes = 10s;  // it may be one that never answers
 constexpr auto answer_takes = 10s;
 constexpr auto explanation_takes = 5s;
 constexpr auto hello_takes = 10000ms;
@@ -124,7 +126,7 @@ class guest_launch {
       co_await std::move(uploading);
       co_return true;
     } catch (const error& failure) {
-      if (is_cancelled(failure.code())) throw;
+      if (is_cancelled(failure.code()) || dynamic_cast<const http::http_error*>(&failure) != nullptr) throw;
       self->note(parent, failure.message());
     }
     // A daemon that found a reason in the middle may have kept a part.
@@ -146,14 +148,21 @@ class guest_launch {
     const std::string name = directory_name();
     exec_input input(std::string(program), name + "\n");
     what.words = {"sh", "-c", shell_placement, "sh", name, std::to_string(program.size())};
-    for (std::string& each : self->memory_directories()) what.words.push_back(std::move(each));
+    words offered;
+    for (std::string& each : self->memory_directories()) {
+      offered.push_back(joined(each, name));
+      what.words.push_back(std::move(each));
+    }
     what.user = self->options_.user;
     try {
       auto running = run_in_container(self->place_.box, std::move(what), std::move(input));
-      const exec_outcome outcome = co_await std::move(running);
+      auto bounded = with_deadline(std::move(running), shell_takes);
+      const exec_outcome outcome = co_await std::move(bounded);
       std::string said = outcome.out;
       if (!said.empty() && said.back() == '\n') said.pop_back();
-      if (outcome.started && outcome.code == 0 && said.starts_with('/')) {
+      // What it says goes away as root's: only what was asked of it.
+      const bool is_offered = std::find(offered.begin(), offered.end(), said) != offered.end();
+      if (outcome.started && outcome.code == 0 && is_offered) {
         self->directory_ = said;
         co_return;
       }
@@ -214,7 +223,8 @@ class guest_launch {
     }
   }
 
-  /// The resident has removed itself where it may. Else root does, by the same program, or by the image's own.
+  /// The resident has removed itself where it may. Else root does, by the image's `rm`; only where there is none by the same program,
+  /// which somebody in the container may have replaced.
   static task<void> remove_files(std::shared_ptr<guest_launch> self) {
     co_await remove_directory(self, self->directory_);
     self->directory_.clear();
@@ -229,12 +239,13 @@ class guest_launch {
       what.user = "0";
       what.cwd = "/";
       if (attempt == 0) {
-        what.words = {directory + "/resident", "file", "remove", "1", directory};
-      } else {
         what.words = {"rm", "-rf", directory};
+      } else {
+        what.words = {directory + "/resident", "file", "remove", "1", directory};
       }
       auto running = run_in_container(box, std::move(what));
-      (void)co_await std::move(running);
+      const exec_outcome outcome = co_await std::move(running);
+      if (outcome.started) break;
     }
     const std::optional<archive_stat> left = co_await box.stat(directory);
     if (!left) co_return;

@@ -1,6 +1,8 @@
 /// Containers that run already, with a resident as their guest.
 #include "core/task_group.hpp"
+#include "docker/container_exec.hpp"
 #include "docker/given_container.hpp"
+#include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
 #include <berth/context.hpp>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 using namespace berth;
 using namespace berth::test;
@@ -300,4 +303,60 @@ DOCKER_TEST("docker: which ports the daemon chose can be asked for") {
   CHECK(ports[0].address == "127.0.0.1");
   co_await place.destroy(where);
   CHECK_THROWS_AS((void)place.container_id(where), error);
+}
+
+namespace {
+
+/// A container of another user in which no resident can be placed but by its `sh`, which is this script.
+task<container> run_with_shell(std::shared_ptr<docker_engine> engine, std::string script_path) {
+  given_spec spec;
+  spec.image = "test/debian:1";
+  spec.argv = {"sleep", "1000"};
+  spec.user = "1000";
+  json_object host;
+  host.set("ReadonlyRootfs", true);
+  json_array binds;
+  binds.emplace_back(script_path + ":/bin/sh:ro");
+  host.set("Binds", std::move(binds));
+  host.set("Tmpfs", json_object{{"/precious", "mode=755"}});
+  spec.host = std::move(host);
+  return run_given(std::move(engine), std::move(spec));
+}
+
+void write_script(const std::string& path, const std::string& lines) {
+  write_whole_file(path, "#!/bin/bash\n" + lines);
+  std::filesystem::permissions(path, std::filesystem::perms(0755));
+}
+
+}  // namespace
+
+DOCKER_TEST("given container: what its shell says is removed only where it was asked for") {
+  const auto engine = co_await engine_of(io, daemon);
+  const temp_dir files;
+  write_script(files / "sh", "cat >/dev/null; echo /precious\n");
+  const container box = co_await run_with_shell(engine, files / "sh");
+  exec_request fill;
+  fill.words = {"bash", "-c", "mkdir /precious/d && echo kept >/precious/d/f"};
+  fill.user = "0";
+  const exec_outcome filled = co_await run_in_container(box, fill);
+  CHECK(filled.code == 0);
+  context place = context_in(io, daemon, box);
+  const handle where = co_await place.spawn();
+  const exec_result seen = co_await place.exec(where, argv("cat", "/precious/d/f"));
+  CHECK(seen.std_out == "kept\n");
+  co_await place.destroy(where);
+  co_await box.remove();
+}
+
+DOCKER_TEST("given container: a shell that does not answer holds nobody up") {
+  const auto engine = co_await engine_of(io, daemon);
+  const temp_dir files;
+  write_script(files / "sh", "exec sleep 1000\n");
+  const container box = co_await run_with_shell(engine, files / "sh");
+  context place = context_in(io, daemon, box);
+  const handle where = co_await place.spawn();
+  const exec_result said = co_await place.exec(where, argv("echo", "by the Engine"));
+  CHECK(said.std_out == "by the Engine\n");
+  co_await place.destroy(where);
+  co_await box.remove();
 }

@@ -118,7 +118,7 @@ DOCKER_TEST("reap: what a dead owner left goes with its volumes, what a living o
   CHECK(has_line(done.out, "reap-dead, of process 1, which is gone"));
   CHECK(has_line(done.out, "reap-dead-created, of process 1, which is gone"));
   CHECK(has_line(done.out, "reap-alive, of process " + of_us + ", which runs"));
-  CHECK(has_line(done.out, "reap-far, of process " + of_us + " on other/one"));
+  CHECK(has_line(done.out, "reap-far, of process " + of_us + " on 'other/one'"));
   counting = count_volumes(io, daemon);
   CHECK(co_await std::move(counting) == volumes + 3);
 

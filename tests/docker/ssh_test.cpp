@@ -56,7 +56,7 @@ DOCKER_TEST("ssh: where there is no connection, what it says is told") {
   co_return;
 }
 
-DOCKER_TEST("ssh: a connection that cannot be made is told within the time for it") {
+DOCKER_TEST("ssh: a connection that cannot be made is told") {
   if (has_no_ssh()) co_return;
   const variable_is path("PATH", path_with_ssh());
   const auto refused = berth_ends({"exec", "--docker-host", "ssh://127.0.0.1:1", "--image", "test/busybox:1", "true"});
