@@ -8,6 +8,9 @@
 
 namespace berth {
 
+/// Without `.`, `..` and a slash at the end, by its text alone.
+std::string normal_path(const std::string& path);
+
 /// Is the path the directory, or below it?
 inline bool is_at_or_below(std::string_view path, std::string_view directory) noexcept {
   if (directory == "/") return path.starts_with('/');

@@ -3,6 +3,7 @@
 #include "core/deadline.hpp"
 #include "core/paths.hpp"
 #include "isolation/denial_lines.hpp"
+#include "isolation/followed_path.hpp"
 #include "isolation/hint.hpp"
 #include "isolation/home.hpp"
 #include "isolation/reach.hpp"
@@ -39,33 +40,10 @@ bool is_out_of_sight(const std::string& path) {
 }
 
 /// Without links, as far as it is there; none where a way leads out of sight, for example by a link that the command made.
-std::optional<std::string> path_in_sight(const fs::path& named) {
-  constexpr int most_links = 40;
-  std::vector<fs::path> pending;
-  const auto push = [&pending](const fs::path& some) {
-    const std::vector<fs::path> parts(some.begin(), some.end());
-    pending.insert(pending.end(), parts.rbegin(), parts.rend());
-  };
-  push(named);
-  fs::path at = "/";
-  for (int links = 0; !pending.empty();) {
-    const fs::path name = std::move(pending.back());
-    pending.pop_back();
-    if (name == "..") at = at.parent_path();
-    if (name.empty() || name == "." || name == ".." || name == "/") continue;
-    const fs::path next = at / name;
-    if (is_out_of_sight(next.string())) return std::nullopt;
-    std::error_code code;
-    const fs::path target = fs::read_symlink(next, code);
-    if (code) {
-      at = next;
-      continue;
-    }
-    if (++links > most_links) return std::nullopt;
-    if (target.is_absolute()) at = "/";
-    push(target);
-  }
-  return at.string();
+std::optional<std::string> path_in_sight(const std::string& named) {
+  const auto way = follow_path(named, [](const std::string& each) { return !is_out_of_sight(each); });
+  if (!way) return std::nullopt;
+  return way->end;
 }
 
 bool is_there(const std::string& path) {

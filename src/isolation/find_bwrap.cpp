@@ -3,6 +3,7 @@
 #include "berth/error.hpp"
 #include "core/paths.hpp"
 #include "core/shown_path.hpp"
+#include "isolation/followed_path.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,21 +58,12 @@ std::optional<std::string> objection(const std::string& path) {
   return std::string();
 }
 
-/// May a command choose what is run? The folder, or a link on the way to the program, can lie below a root by another name.
+/// May a command choose what is run? A link on the way to the program can lie below a root.
 bool is_led_by_commands(const std::string& program, const std::vector<std::string>& roots) {
-  constexpr int most_links = 40;
-  fs::path at = program;
-  for (int links = 0; links < most_links; ++links) {
-    std::error_code code;
-    const fs::path above = fs::canonical(at.parent_path(), code);
-    if (code) return true;
-    at = above / at.filename();
-    if (directory_of(at.string(), roots) != nullptr) return true;
-    const fs::path target = fs::read_symlink(at, code);
-    if (code) return false;
-    at = above / target;
-  }
-  return true;
+  const auto way = follow_path(program);
+  if (!way || directory_of(way->end, roots) != nullptr) return true;
+  return std::any_of(way->links.begin(), way->links.end(),
+                     [&roots](const std::string& each) { return directory_of(each, roots) != nullptr; });
 }
 
 struct candidate {
@@ -85,7 +77,7 @@ std::optional<candidate> look_at(const std::string& program, const std::vector<s
   const std::string real = fs::canonical(program, code).string();
   auto why = code ? std::nullopt : objection(real);
   if (!why) return std::nullopt;
-  if (directory_of(real, roots) != nullptr || is_led_by_commands(program, roots)) why = "it lies below a writable root";
+  if (is_led_by_commands(program, roots)) why = "it lies below a writable root";
   return candidate{real, *why};
 }
 

@@ -1,4 +1,4 @@
-#include "isolation/links_on_way.hpp"
+#include "isolation/followed_path.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -8,7 +8,8 @@ namespace berth {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> links_on_way(const std::string& name) {
+std::optional<followed_path> follow_path(const std::string& name,
+                                         const std::function<bool(const std::string& path)>& may_look) {
   constexpr std::size_t most_links = 40;  // as the kernel has it
   std::vector<std::string> links;
   std::vector<fs::path> pending;
@@ -18,22 +19,25 @@ std::vector<std::string> links_on_way(const std::string& name) {
   };
   push(name);
   fs::path at = "/";
-  while (!pending.empty() && links.size() < most_links) {
+  while (!pending.empty()) {
     const fs::path part = std::move(pending.back());
     pending.pop_back();
     if (part == "..") at = at.parent_path();
     if (part.empty() || part == "." || part == ".." || part == "/") continue;
+    const fs::path next = at / part;
+    if (may_look && !may_look(next.string())) return std::nullopt;
     std::error_code code;
-    const fs::path target = fs::read_symlink(at / part, code);
+    const fs::path target = fs::read_symlink(next, code);
     if (code) {
-      at /= part;
+      at = next;
       continue;
     }
-    links.push_back((at / part).string());
+    if (links.size() == most_links) return std::nullopt;
+    links.push_back(next.string());
     if (target.is_absolute()) at = "/";
     push(target);
   }
-  return links;
+  return followed_path{at.string(), std::move(links)};
 }
 
 }  // namespace berth

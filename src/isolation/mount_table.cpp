@@ -72,7 +72,7 @@ bool is_of_kernel(const std::string& type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-/// What a sandbox has of its own lies over the last three.
+/// Over /proc, /sys and /dev lies what the sandbox has of its own.
 bool exposes_kernel(const mount_entry& entry, const std::vector<std::string>& roots) {
   if (!is_of_kernel(entry.type) || directory_of(entry.point, roots) == nullptr) return false;
   return directory_of(entry.point, {"/proc", "/sys", "/dev"}) == nullptr;

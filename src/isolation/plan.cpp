@@ -23,13 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view in_git = ".git/";
 
-/// Without `.`, `..` and a slash at the end.
-std::string plain_path(const std::string& path) {
-  std::string text = fs::path(path).lexically_normal().string();
-  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return text;
-}
-
 /// Puts a plan together: first the roots, then what is protected in them.
 class planning {
  public:
@@ -118,12 +111,12 @@ class planning {
   }
 
   /// By its text: what is below `..` is protected though a command removed what stood before that.
-  void protect(const std::string& path) { wanted_.push_back(plain_path(path)); }
+  void protect(const std::string& path) { wanted_.push_back(normal_path(path)); }
 
   /// It is protected by its real path, where it is there.
   void look_for(const std::string& path) {
     plan_.looked_at.push_back(path);
-    refuse_other_case(plain_path(path));
+    refuse_other_case(normal_path(path));
     auto real = real_path_if_there(path);
     if (!real) return;
     refuse_other_case(*real);
@@ -133,7 +126,7 @@ class planning {
 
   /// A command can make a link in a root that would have all of the root protected. Who protects a root by its own name means it.
   void refuse_wide_link(const std::string& path, const std::string& real) const {
-    const std::string plain = plain_path(path);
+    const std::string plain = normal_path(path);
     if (plain == real || directory_of(plain, roots_) == nullptr) return;
     const auto is_in_it = [&real](const std::string& each) { return is_at_or_below(each, real); };
     if (!is_in_it(plain) && std::none_of(roots_.begin(), roots_.end(), is_in_it)) return;

@@ -5,8 +5,8 @@
 #include "core/shown_path.hpp"
 #include "core/text.hpp"
 #include "isolation/all_roots.hpp"
+#include "isolation/followed_path.hpp"
 #include "isolation/home.hpp"
-#include "isolation/links_on_way.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -18,23 +18,15 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& message) { throw error(make_error_code(errc::invalid_argument), message); }
 
-/// Without `.`, `..` and a slash at the end.
-std::string plain(const fs::path& path) {
-  std::string text = path.lexically_normal().string();
-  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  if (text.starts_with("//")) text.erase(0, 1);
-  return text;
-}
-
 std::string parse_entry(std::string_view entry, const fs::path& cwd) {
   const auto bad = [entry](const char* why) { refuse("writable root " + shown_path(entry) + ": " + why); };
   if (entry.find('\0') != entry.npos) bad("a NUL in the path");
   if (entry.starts_with('$')) bad("variables are not replaced; write the path itself, or ~");
-  if (!entry.starts_with('~')) return plain(cwd / fs::path(entry));
+  if (!entry.starts_with('~')) return normal_path(cwd / fs::path(entry));
   if (entry.size() > 1 && entry[1] != '/') bad("only ~ and ~/ are understood, not the home of a named user");
   const std::string home = home_directory();
   if (home.empty()) bad("no home directory is known: HOME is not set");
-  return plain(home + "/" + std::string(entry.substr(1)));
+  return normal_path(home + "/" + std::string(entry.substr(1)));
 }
 
 /// The real path of a root that is there.
@@ -46,7 +38,7 @@ std::string real_root(const fs::path& path) {
 }
 
 /// What a sandbox covers: as a root it would lie over that again.
-bool is_of_kernel(const std::string& root) {
+bool is_covered(const std::string& root) {
   const bool is_device = is_at_or_below(root, "/dev") && !root.starts_with("/dev/shm/");
   return is_at_or_below(root, "/proc") || is_at_or_below(root, "/sys") || is_device;
 }
@@ -66,11 +58,12 @@ void refuse_links_in_roots(const std::vector<std::string>& names, std::vector<st
   // `..` of a working directory that became a link is not what the caller meant.
   for (const std::string& each : names) {
     std::error_code code;
-    const fs::path meant = fs::canonical(plain(fs::path(names.front()) / each), code);
+    const fs::path meant = fs::canonical(normal_path(fs::path(names.front()) / each), code);
     if (!code) roots.push_back(meant.string());
   }
   for (const std::string& each : names) {
-    for (const std::string& link : links_on_way((fs::path(names.front()) / each).string())) {
+    const auto way = follow_path(fs::path(names.front()) / each).value_or(followed_path());
+    for (const std::string& link : way.links) {
       if (directory_of(link, roots) == nullptr) continue;
       refuse(shown_path(each) + " goes over the link " + shown_path(link) +
              ", which lies in a writable root, so a command may have made it (name what it leads to, or remove it)");
@@ -120,7 +113,7 @@ std::vector<std::string> resolve_all_roots(const std::string& cwd, const root_op
     }
   }
   for (const std::string& root : roots) {
-    if (is_of_kernel(root))
+    if (is_covered(root))
       refuse("writable root " + shown_path(root) + ": the kernel's own; a sandbox has its own, or none");
     if (!options.allow_wide && is_wide_root(root))
       refuse("writable root " + shown_path(root) +
